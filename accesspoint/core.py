@@ -18,6 +18,7 @@ from infra.kernel.topics import Topic
 from . import messages
 from .arrivals import Arrivals, IdSource
 from .attendance import Attendance
+from .authorization.admission import Done
 from .authorization.gatekeeper import Gatekeeper
 from .authorization.hook_arbiter import HookArbiter
 from .bearer import Verify
@@ -25,6 +26,7 @@ from .calls import Calls
 from .dismissals import Dismissals
 from .expiry import Expiry
 from .follows import Follows
+from .friends.following import FriendFollowing
 from .gap_notices import GapNotices
 from .hub import Hub
 from .inboxes import Inboxes
@@ -109,6 +111,16 @@ class AccessPointCore:
             verify_subscription=verify_subscription,
             leeway_s=leeway_s,
         )
+        self.friends = FriendFollowing(
+            options,
+            self.hub,
+            self.users,
+            self.gatekeeper,
+            self.subscriptions,
+            self.calls,
+            self.offload_notices,
+            soon,
+        )
         self.expiry = Expiry(leeway_s)
         self.slow = SlowClients(options, self.offload_notices)
         self.inboxes = Inboxes(
@@ -166,6 +178,7 @@ class AccessPointCore:
             if self.journal is not None:
                 self.journal.left(session, self.hub.held(session))
         self.gatekeeper.left(session)
+        self.friends.left(session)
         self.recoveries.left(session)
         session.state = SessionState.ENDED
         self.disconnects[why] += 1
@@ -229,15 +242,52 @@ class AccessPointCore:
         self.subscriptions.check_count(message.topics)  # before anything is done for each of them
         plan = self.recoveries.plan(session, message)
         self.gatekeeper.show_tokens(session, message, now_s, wall_s)
-        if plan is None:
-            self.gatekeeper.admission.subscribe(session, message.topics, now_s, partial(self._followed, session, message, None))
+        if message.follow is not None:
+            self.friends.begin(session, now_s, partial(self._follow_friends, session, message, plan))
             return
-        hold = partial(self.recoveries.hold, session, plan)
+        self._admit(session, plan, message.topics, now_s, partial(self._named, session, message, plan))
+
+    def _admit(self, session: Session, plan: RecoveryPlan | None, uris: list[str], now_s: float, done: Done) -> None:
+        hold = partial(self.recoveries.hold, session, plan) if plan is not None else None
         try:
-            self.gatekeeper.admission.subscribe(session, message.topics, now_s, partial(self._followed, session, message, plan), hold)
+            self.gatekeeper.admission.subscribe(session, uris, now_s, done, hold)
         except Refused:
-            self.recoveries.give_up(session, plan)
+            if plan is not None:
+                self.recoveries.give_up(session, plan)
             raise
+
+    def _follow_friends(self, session: Session, message: messages.SubscribeMessage, plan: RecoveryPlan | None, now_s: float) -> None:
+        """Subscribes to the topics of `message` that are of friends; to all there are, and will be, if it names none."""
+        if not message.topics:
+            answer = partial(self._followed, session, message, plan, [], [], now_s)
+            self.friends.stand(session, now_s, recovers=message.recover, then=answer)
+            return
+        uris, strange = self.friends.sort(session, message.topics)
+
+        def done(topics: list[Topic], rejected: list[messages.Rejected], done_s: float) -> None:
+            self.friends.settle(session, topics, uris)
+            self._followed(session, message, plan, topics, [*rejected, *strange], done_s)
+
+        try:
+            self._admit(session, plan, uris, now_s, done)
+        except Refused as refused:
+            self.friends.settle(session, [], uris)
+            self.relay.refuse(session, message.id, refused)
+
+    def _named(
+        self,
+        session: Session,
+        message: messages.SubscribeMessage,
+        plan: RecoveryPlan | None,
+        topics: list[Topic],
+        rejected: list[messages.Rejected],
+        now_s: float,
+    ) -> None:
+        if session.friends is not None:
+            session.friends.name(topics)
+        if message.lasting:
+            self.relay.follow(session, "follow", topics, now_s)
+        self._followed(session, message, plan, topics, rejected, now_s)
 
     def _followed(
         self,
@@ -249,7 +299,6 @@ class AccessPointCore:
         now_s: float,
     ) -> None:
         """Answers `message` when `topics` of it, which are followed, are installed, and recovered as far as `plan` wants that."""
-        self.relay.follow(session, "follow", topics, now_s)
 
         def answer(installed: str, missing_sites: list[str], _: float) -> None:
             if session.state is not SessionState.READY:
@@ -274,9 +323,13 @@ class AccessPointCore:
     def _unsubscribe(self, session: Session, message: messages.UnsubscribeMessage, now_s: float) -> None:
         session.named_topics += len(message.topics)
         topics = self.subscriptions.parsed(session, message.topics)
-        self.gatekeeper.unsubscribe(session, topics)
+        if message.follow is not None:
+            self.friends.end(session)
+        kept = session.friends.unname(topics) if session.friends is not None else ()
+        self.gatekeeper.unsubscribe(session, [topic for topic in topics if topic not in kept])
         session.say(messages.unsubscribed(message.id))
-        self.relay.follow(session, "unfollow", topics, now_s)
+        if message.lasting:
+            self.relay.follow(session, "unfollow", topics, now_s)
 
     # Time and leaving.
 
@@ -284,6 +337,7 @@ class AccessPointCore:
         """Gives answers that are due, and looks for clients that are silent; is called every `period_s`."""
         steps = [partial(self.subscriptions.advance, now_s), partial(self.calls.tick, now_s), partial(self._silence.tick, now_s, period_s)]
         steps += [partial(self.recoveries.tick, now_s), partial(self.expiry.tick, now_s), partial(self.gatekeeper.tick, now_s)]
+        steps += [partial(self.friends.tick, now_s)]
         for_every_one([*steps, partial(self.inboxes.tick, now_s, period_s)])
 
     def farewell(self, session: Session) -> None:

@@ -50,6 +50,8 @@ class SubscribeMessage(_Op, frozen=True):
     - `recover`: whether the client wants what it missed, and to hear when it may miss something.
     - `point`: the last one that it was given.
     - `since`: the last event that it has of each topic and site.
+    - `follow`: all topics of friends are wanted, now and in future; with `topics`, only those of them that are of friends.
+    - `lasting`: whether the services that remember followers hear of it.
     """
 
     topics: list[str]
@@ -59,13 +61,17 @@ class SubscribeMessage(_Op, frozen=True):
     recover: bool = False
     point: Annotated[str, msgspec.Meta(max_length=MAX_POINT_CHARS)] | None = None
     since: Since = {}
+    follow: Literal["friends"] | None = None
+    lasting: bool = True
 
 
 class UnsubscribeMessage(_Op, frozen=True):
-    """Idempotent."""
+    """Idempotent. `follow`: what is followed because it is of friends ends, too. `lasting`: as in `SubscribeMessage`."""
 
     topics: list[str]
     id: Id = None
+    follow: Literal["friends"] | None = None
+    lasting: bool = True
 
 
 class ActMessage(_Op, frozen=True):
@@ -291,6 +297,16 @@ def unsubscribed(id_: Id) -> bytes:
 def ok(id_: Id) -> bytes:
     """Returns the answer to an action that was taken."""
     return _ENCODE({"op": "ok", "id": id_})
+
+
+def followed(topics: Iterable[str], left: Iterable[str], beyond: int, whole: bool) -> bytes:
+    """Returns the notice of what is followed because it is of friends.
+
+    - `topics`: those that are followed from now on; `left`: those that are not followed any more.
+    - `beyond`: how many are not followed because the client has as many topics as it may have.
+    - `whole`: whether everybody could be asked who knows of friends.
+    """
+    return _ENCODE({"op": "followed", "topics": list(topics), "left": list(left), "beyond": beyond, "whole": whole})
 
 
 def ended(topics: Iterable[Rejected]) -> bytes:

@@ -12,6 +12,7 @@ from infra.kernel.websocket import text_frame
 
 from . import messages
 from .bearer import NO_BEARER, TokenBearer
+from .friends.friend_topics import FriendTopics
 from .hub import Member
 
 
@@ -68,6 +69,7 @@ class Session(Member):
     - `since_s`: the Unix time of its hello.
     - `recoveries`: the numbers of those that are open; `follows_with_recovery`: the topics of which it wants to hear when it may miss
       something, and some that it has left.
+    - `friends`: the topics that it follows because they are of friends; None if it does not ask for that.
     - `named_topics`, `speaking_full_s`, `patience_full_s`: see `pace.Paced`.
     """
 
@@ -76,6 +78,7 @@ class Session(Member):
         "client",
         "ends_s",
         "follows_with_recovery",
+        "friends",
         "heard_s",
         "id",
         "mobile",
@@ -109,6 +112,7 @@ class Session(Member):
         self.open_calls = self.named_topics = 0
         self.recoveries: set[int] = set()
         self.follows_with_recovery: set[Topic] = set()
+        self.friends: FriendTopics | None = None
         self.speaking_full_s = self.patience_full_s = LONG_AGO_S
 
     @property

@@ -84,6 +84,8 @@ class Subscriptions:
 
     def drop(self, session: Session, topics: list[Topic]) -> None:
         """Unsubscribes `session` from `topics`; those that it does not hold do no harm."""
+        if session.friends is not None:
+            session.friends.forget(topics)
         if self._journal is not None:
             self._journal.unsubscribed(session, [topic for topic in dict.fromkeys(topics) if self._hub.holds(session, topic)])
         left = [self._hub.unsubscribe(session, topic) for topic in topics]

@@ -9,7 +9,7 @@ from msgspec import msgpack
 from infra.kernel.errors import Refused
 from infra.kernel.frames import NOBODY, AnyFrame, Barred, Call, Heartbeat, Hello, Reply, Revoked, View
 from infra.kernel.revocations import Entry
-from infra.kernel.roles import ACCESSPOINT, DECISION, PRESENCE, SOCIAL
+from infra.kernel.roles import ACCESSPOINT, DECISION, PLAYLIST, PRESENCE, SOCIAL
 from infra.runtime.context import Context
 from infra.runtime.decision_link import DecisionLink
 from infra.runtime.link import Link
@@ -24,6 +24,8 @@ from .source import Source
 
 # A social node tells changes to those who have asked it something. A call with the number 0 has no answer that anybody waits for.
 GREETING: Final = Call(0, NOBODY, "", "may-see", msgpack.encode([]))
+# The same for a playlist node.
+PLAYLIST_GREETING: Final = Call(0, NOBODY, "", "followed", msgpack.encode(([], "")))
 
 
 class Upstream:
@@ -90,6 +92,8 @@ class Upstream:
             self._core.attendance.node_up(address, link)
         if service == SOCIAL:
             return SocialLink(self._core, address, link, self._now)
+        if service == PLAYLIST:
+            return PlaylistLink(self._core, address, link, self._now)
         return ServiceLink(self._core, service, address, link)
 
     def tick(self, now: float) -> None:
@@ -172,10 +176,12 @@ class SocialLink(ServiceLink):
         self._now = now
         link.send(GREETING)
         core.gatekeeper.link_up(now())
+        core.friends.rosters.node_up(SOCIAL, now())
 
     def _take(self, frame: AnyFrame) -> None:
         if isinstance(frame, Barred):
             self._core.gatekeeper.barred(frame, self._now())
+            self._core.friends.barred(SOCIAL, frame, self._now())
         else:
             super()._take(frame)
 
@@ -183,3 +189,21 @@ class SocialLink(ServiceLink):
         """Gives up the answers that the node owes. What sessions hold stands."""
         super().down(reason)
         self._core.gatekeeper.link_down()
+
+
+class PlaylistLink(ServiceLink):
+    """The handler of a link to a playlist node, which tells whose playlists somebody has begun to follow, or follows no more."""
+
+    __slots__ = ("_now",)
+
+    def __init__(self, core: AccessPointCore, address: str, link: Link, now: Callable[[], float]) -> None:
+        super().__init__(core, PLAYLIST, address, link)
+        self._now = now
+        link.send(PLAYLIST_GREETING)
+        core.friends.rosters.node_up(PLAYLIST, now())
+
+    def _take(self, frame: AnyFrame) -> None:
+        if isinstance(frame, Barred):
+            self._core.friends.barred(PLAYLIST, frame, self._now())
+        else:
+            super()._take(frame)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from segue.sdk.client_state import Phase, State
     from segue.sdk.errors import ConnectionLost, Misuse, ProtocolError, Refused, SegueError, Stalled
     from segue.sdk.mark_file import MarkFile
-    from segue.sdk.messages import Announcement, Ended, Event, Gap, Installed, LostTopic, Offloaded, RejectedTopic
+    from segue.sdk.messages import Announcement, Ended, Event, FriendNews, Gap, Installed, LostTopic, Offloaded, RejectedTopic
     from segue.sdk.notification_messages import History, Marks, Notification, PastEvent
     from segue.sdk.notifier import Notifier, StoredNotification
     from segue.sdk.operator import Operator
@@ -41,6 +41,7 @@ __all__ = [
     "Ended",
     "Event",
     "EventExplanation",
+    "FriendNews",
     "Gap",
     "History",
     "Installed",
@@ -92,7 +93,7 @@ _HOMES = {
     "segue.sdk.client": ("Client",),
     "segue.sdk.client_options": ("ClientOptions",),
     "segue.sdk.errors": ("ConnectionLost", "Misuse", "ProtocolError", "Refused", "SegueError", "Stalled"),
-    "segue.sdk.messages": ("Announcement", "Ended", "Event", "Gap", "Installed", "LostTopic", "Offloaded", "RejectedTopic"),
+    "segue.sdk.messages": ("Announcement", "Ended", "Event", "FriendNews", "Gap", "Installed", "LostTopic", "Offloaded", "RejectedTopic"),
     "segue.sdk.mark_file": ("MarkFile",),
     "segue.sdk.notification_messages": ("History", "Marks", "Notification", "PastEvent"),
     "segue.sdk.notifier": ("Notifier", "StoredNotification"),

@@ -331,7 +331,9 @@ class Staying(Frame, tag=24, frozen=True):
 
 
 class Barred(Frame, tag=25, frozen=True):
-    """From social to an access point: what was answered about `askers[i]` and the topics of `owners[i]` holds no longer; ask again.
+    """From a service to an access point: what was answered about `askers[i]` and the topics of `owners[i]` holds no longer; ask again.
+
+    Social says so of who may see what and of who follows whom, the playlist service of who follows which playlists.
 
     `NOBODY` as an asker means everybody. A pair of a user and the same user is about their private sessions.
     """

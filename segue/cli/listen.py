@@ -13,7 +13,7 @@ from infra.kernel.topics import parse_topic
 from segue.sdk.client import Client
 from segue.sdk.client_options import ClientOptions
 from segue.sdk.client_state import Phase, State
-from segue.sdk.messages import Announcement, Ended, Event, Gap, Installed, Offloaded
+from segue.sdk.messages import Announcement, Ended, Event, FriendNews, Gap, Installed, Offloaded, weakest
 from segue.sdk.notification_messages import Notification
 from segue.sdk.outage import Outage
 from segue.sdk.position_file import PositionFile
@@ -27,6 +27,7 @@ from .access import OPEN_S, Access, access_options
 @click.option("--notifications", is_flag=True, help="Print the user's stored notifications instead of topics.")
 @click.option("--user", help="Listen as this user; needed unless there is a --token.")
 @click.option("--json", "as_json", is_flag=True, help="Print each as the JSON that clients get.")
+@click.option("--friends", is_flag=True, help="Follow all friends of the user and their playlists, also those to come.")
 @click.option("--count", type=click.IntRange(min=1), help="Leave after so many lines.  [default: stay until Ctrl-C]")
 @click.option(
     "--recover",
@@ -38,6 +39,7 @@ from .access import OPEN_S, Access, access_options
 def listen(
     topics: tuple[str, ...],
     notifications: bool,
+    friends: bool,
     user: str | None,
     as_json: bool,
     count: int | None,
@@ -49,22 +51,28 @@ def listen(
     With --notifications: what is stored for the user, from where the last run stopped, and what comes. Nothing is marked
     as read.
 
+    With --friends: what the user's friends do, whoever they are from time to time, and how their playlists change. Topics may stand
+    beside it.
+
     With --recover: events of the kinds that brokers keep (docs/recovery.md) come although nobody listened. Whether that was all is said.
 
     They go to standard output, one a line; what happens to the connection is told on standard error.
     """
-    if not topics and not notifications:
-        raise click.UsageError("Missing argument 'TOPIC...' (or --notifications)")
-    if topics and notifications:
-        raise click.UsageError("give either topics or --notifications; two of these commands show both")
+    is_live = bool(topics) or friends
+    if not is_live and not notifications:
+        raise click.UsageError("Missing argument 'TOPIC...' (or --friends, or --notifications)")
+    if is_live and notifications:
+        raise click.UsageError("give either topics, or --friends, or --notifications; two of these commands show both")
     if notifications and recover is not None:
         raise click.UsageError("--recover is for topics; --notifications begin where the last run stopped anyway")
     for topic in topics:
         parse_topic(topic)
-    access.run(_listen(access, access.as_user(user, "who listens"), topics, as_json, count, recover))
+    access.run(_listen(access, access.as_user(user, "who listens"), topics, as_json, count, recover, friends=friends))
 
 
-async def _listen(access: Access, token: Token, topics: Sequence[str], as_json: bool, count: int | None, recover: Path | None) -> None:
+async def _listen(
+    access: Access, token: Token, topics: Sequence[str], as_json: bool, count: int | None, recover: Path | None, *, friends: bool
+) -> None:
     options = ClientOptions(open_timeout_s=OPEN_S, ca_file=access.ca)
     async with Client(
         access.urls,
@@ -73,19 +81,22 @@ async def _listen(access: Access, token: Token, topics: Sequence[str], as_json: 
         on_state=ConnectionTeller(),
         on_offloaded=tell_offloaded,
         on_ended=tell_ended,
+        on_friends=tell_friends,
         on_gap=tell_gap,
         on_announcement=tell_announcement,
         position_file=None if recover is None else PositionFile(recover),
         options=options,
     ) as client:
         installed = await client.subscribe(topics)
+        if friends:
+            installed = weakest([installed, await client.follow("friends")])
         tell_recovered(installed)
         for rejected in installed.rejected:
             click.echo(printable(f"not followed: {rejected.topic} ({rejected.code}: {rejected.reason})"), err=True)
-        if topics and len(installed.rejected) == len(set(topics)):
+        if topics and not friends and len(installed.rejected) == len(set(topics)):
             raise click.ClickException("there is nothing to listen to: none of these topics can be followed")
         click.echo("listening; stop with Ctrl-C", err=True)
-        found: AsyncIterator[Event | Notification] = client if topics else client.notifications()
+        found: AsyncIterator[Event | Notification] = client if topics or friends else client.notifications()
         for number in itertools.count(1):
             heard = await anext(found)
             click.echo(printable(msgspec.json.encode(heard).decode()) if as_json else line(heard))
@@ -131,6 +142,18 @@ def tell_offloaded(news: Offloaded) -> None:
         click.echo(f"out of real time: {printable(topic)}; {until_then} comes until it is back", err=True)
     for topic in news.back:
         click.echo(f"back in real time: {printable(topic)}", err=True)
+
+
+def tell_friends(news: FriendNews) -> None:
+    """Prints on standard error which topics of friends are followed from now on and which no longer."""
+    for topic in news.topics:
+        click.echo(f"followed: {printable(topic)}", err=True)
+    for topic in news.left:
+        click.echo(f"followed no longer: {printable(topic)}", err=True)
+    if news.beyond:
+        click.echo(f"not followed: {news.beyond} more of friends, for a connection has no room for more topics", err=True)
+    if not news.whole:
+        click.echo("not everybody who knows of friends can be asked now; the others follow by themselves", err=True)
 
 
 def tell_ended(news: Ended) -> None:

@@ -25,7 +25,22 @@ from segue.sdk.errors import ConnectionLost, Misuse, Refused
 from segue.sdk.inbox import Inbox
 from segue.sdk.keeper import ConnectionKeeper
 from segue.sdk.mark_file import MarkFile
-from segue.sdk.messages import Announcement, Device, Ended, Event, Gap, Installed, Limits, News, Offloaded, Private, Wait, topic_batches
+from segue.sdk.messages import (
+    Announcement,
+    Device,
+    Ended,
+    Event,
+    FriendNews,
+    Gap,
+    Installed,
+    Limits,
+    News,
+    Offloaded,
+    Private,
+    Wait,
+    Whom,
+    topic_batches,
+)
 from segue.sdk.notification_feed import INBOXES, NotificationFeed
 from segue.sdk.notification_messages import History, LastEvents, Marks, Notification, PastEvent, Pulled
 from segue.sdk.outage import Outage
@@ -53,6 +68,7 @@ class Client:
     - `on_offloaded`: is called when followed topics leave real time or come back. The topics that are out now are in `offloaded`.
     - `on_ended`: is called when the user may not see followed topics any more. They are followed no longer, also after a reconnect.
       Without it, they are logged as a warning.
+    - `on_friends`: is called when topics of friends are followed from now on, or no longer; see `follow`. What it raises is logged.
     - `on_gap`: is called when something of followed topics may be missing, with the topics and the reason: what they show should be
       fetched anew. Without it, they are logged as a warning.
     - `private`: nobody sees what the user plays on this connection, nor on those that come after it.
@@ -83,6 +99,7 @@ class Client:
         on_state: Callable[[State], None] | None = None,
         on_offloaded: Callable[[Offloaded], None] | None = None,
         on_ended: Callable[[Ended], None] | None = None,
+        on_friends: Callable[[FriendNews], None] | None = None,
         on_gap: Callable[[Gap], None] | None = None,
         private: bool = False,
         on_announcement: Callable[[Announcement], None] | None = None,
@@ -96,6 +113,7 @@ class Client:
         self._on_state = on_state or Outage(_LOG.warning)
         self._on_offloaded = on_offloaded
         self._on_ended = on_ended or _warn_of_ended
+        self._on_friends = on_friends
         self._on_gap = on_gap or _warn_of_gap
         self._on_announcement = on_announcement
         self._offloaded: set[str] = set()
@@ -159,17 +177,55 @@ class Client:
         self._keeper.forget(rejected.topic for rejected in installed.rejected)
         return installed
 
+    async def follow(self, whom: Whom = "friends", wait: Wait = "local") -> Installed:
+        """Follows all friends and their playlists from now on, over every reconnect: whoever they are from time to time.
+
+        A friend is a user whom the user follows. Whom they begin to follow, on whatever device, is heard within a second; whom they
+        follow no longer, or may not see, is heard no more. `topics` has those that are followed now, and `on_friends` is told of changes.
+        Returns as `subscribe` does, when those are installed that there are now. It waits for a connection, and asks again if that breaks.
+
+        Raises Stalled, and Refused: `unavailable` where the site has no social service.
+        """
+        if self._keeper.of_friends is None:
+            # Of another process, whose positions were kept: if they are of friends still, what was missed comes.
+            kept = [topic for topic in self._recoverer.kept_of_friends() if topic not in self._keeper.topics]
+            self._keeper.of_friends = dict.fromkeys(kept)
+        while True:
+            connection = await self._keeper.connected()
+            try:
+                return await self._keeper.follow(connection, wait, whom)
+            except ConnectionLost:
+                await connection.replaced.wait()
+            except Refused:
+                self._keeper.of_friends = None
+                raise
+
+    async def unfollow(self, whom: Whom = "friends") -> None:
+        """Follows friends no longer. What was subscribed by name goes on. Raises Refused and Stalled."""
+        gone, self._keeper.of_friends = self._keeper.of_friends or {}, None
+        self._forget_of_friends(gone)
+        with contextlib.suppress(ConnectionLost):
+            await self._keeper.now().unfollow(whom)
+
+    @property
+    def topics(self) -> frozenset[str]:
+        """The topics that are followed: those that were subscribed, and those of friends."""
+        return frozenset(self._keeper.topics) | frozenset(self._keeper.of_friends or ())
+
     async def unsubscribe(self, topics: str | Iterable[str]) -> None:
-        """Stops following `topics`: none of their events arrives after it returns. Raises Refused and Stalled."""
+        """Stops following `topics`: none of their events arrives after it returns. Raises Refused and Stalled.
+
+        What is followed because it is of a friend goes on.
+        """
         unwanted = _listed(topics)
         for topic in unwanted:
             self._keeper.topics.pop(topic, None)
-        self._offloaded.difference_update(unwanted)
+        self._offloaded.difference_update(topic for topic in unwanted if not self._keeper.is_followed(topic))
         try:
             with contextlib.suppress(ConnectionLost):  # the access point forgot them together with the connection
                 await self._keeper.now().unsubscribe(unwanted)
         finally:
-            self._recoverer.forget(topic for topic in unwanted if topic not in self._keeper.topics)
+            self._recoverer.forget(topic for topic in unwanted if not self._keeper.is_followed(topic))
 
     async def act(self, kind: str, **fields: Any) -> None:
         """Tells the user's friends what the user does: `act("play", artist="Björk")`. It is told at most once, and never kept for later.
@@ -291,6 +347,8 @@ class Client:
             self._announced(message)
         elif isinstance(message, Gap):
             self._miss(message)
+        elif isinstance(message, FriendNews):
+            self._befriend(message)
         elif isinstance(message, Pulled) or message.topic.startswith(INBOXES):
             self._feed.deliver(message)
         else:
@@ -299,7 +357,7 @@ class Client:
                 self._inbox.put(event, size_bytes)
 
     def _offload(self, news: Offloaded) -> None:
-        self._offloaded.update(self._keeper.topics.keys() & news.left)  # what was unsubscribed meanwhile is of no interest
+        self._offloaded.update(self.topics & set(news.left))  # what was unsubscribed meanwhile is of no interest
         self._offloaded.difference_update(news.back)
         if self._on_offloaded is not None:
             try:
@@ -315,6 +373,25 @@ class Client:
             self._on_ended(news)
         except Exception:
             _LOG.exception("on_ended failed")
+
+    def _befriend(self, news: FriendNews) -> None:
+        if self._keeper.of_friends is None:
+            return  # it was on its way when friends were followed no longer
+        self._keeper.of_friends.update(dict.fromkeys(news.topics))
+        self._recoverer.begin(news.topics)
+        for topic in news.left:
+            self._keeper.of_friends.pop(topic, None)
+        self._forget_of_friends(news.left)
+        if self._on_friends is not None:
+            try:
+                self._on_friends(news)
+            except Exception:
+                _LOG.exception("on_friends failed")
+
+    def _forget_of_friends(self, topics: Iterable[str]) -> None:
+        gone = [topic for topic in topics if not self._keeper.is_followed(topic)]
+        self._recoverer.forget(gone)
+        self._offloaded.difference_update(gone)
 
     def _miss(self, news: Gap) -> None:
         try:

@@ -7,7 +7,7 @@ import asyncio
 import contextlib
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, Self, TypeVar
 
 import aiohttp
@@ -29,6 +29,7 @@ from segue.sdk.messages import (
     Unsubscribed,
     Wait,
     Welcome,
+    Whom,
     topic_batches,
     weakest,
 )
@@ -112,10 +113,15 @@ class ClientConnection:
             await asyncio.gather(reading, heartbeat, return_exceptions=True)
             await self._wire.close()
 
-    async def subscribe(self, topics: Iterable[str], wait: Wait, tokens_for: TokensFor | None = None) -> Installed:
+    async def subscribe(
+        self, topics: Iterable[str], wait: Wait, tokens_for: TokensFor | None = None, *, fields: Mapping[str, object] = {}
+    ) -> Installed:
         """Subscribes `topics`, in as many messages as it takes; `wait` says for which sites. Returns what all of them promise.
 
-        `tokens_for(topics)` makes the tokens that go with each message. Raises ConnectionLost, Refused, Stalled, and what it raises.
+        - `tokens_for(topics)`: makes the tokens that go with each message.
+        - `fields`: what else each message says.
+
+        Raises ConnectionLost, Refused, Stalled, and what `tokens_for` raises.
         """
 
         async def one(batch: list[str]) -> Subscribed:
@@ -123,7 +129,7 @@ class ClientConnection:
             if self._lost is not None:
                 raise self._lost
             call_id = self._next_id  # no await between this and the call
-            message = self._recoverer.ask(call_id, batch, wait) | ({"tokens": tokens} if tokens else {})
+            message = {**self._recoverer.ask(call_id, batch, wait), **({"tokens": tokens} if tokens else {}), **fields}
             try:
                 return await self.call(Subscribed, message)
             except Refused as refused:
@@ -137,10 +143,28 @@ class ClientConnection:
 
         return weakest(await asyncio.gather(*map(in_turn, list(self._recoverer.batches(topics)))))
 
-    async def unsubscribe(self, topics: Iterable[str]) -> None:
-        """Unsubscribes `topics`; no event of theirs comes after it. Raises ConnectionLost, Refused and Stalled."""
+    async def follow(self, whom: Whom, topics: Iterable[str], wait: Wait, tokens_for: TokensFor | None = None) -> Installed:
+        """Follows all of `whom`. What was missed comes of `topics`, those of theirs that were followed before; the others are new.
+
+        Returns and raises as `subscribe`.
+        """
+        known = await self.subscribe(topics, wait, tokens_for, fields={"follow": whom})
+        message: dict[str, Any] = {"op": "subscribe", "topics": [], "wait": wait, "follow": whom}
+        if self._recoverer.is_offered:
+            message["recover"] = True
+        return weakest([known, await self.call(Subscribed, message)])
+
+    async def unfollow(self, whom: Whom) -> None:
+        """Follows `whom` no longer. Raises as `unsubscribe`."""
+        await self.call(Unsubscribed, {"op": "unsubscribe", "topics": [], "follow": whom})
+
+    async def unsubscribe(self, topics: Iterable[str], *, fields: Mapping[str, object] = {}) -> None:
+        """Unsubscribes `topics`; no event of theirs comes after it. `fields` is what else it says.
+
+        Raises ConnectionLost, Refused and Stalled.
+        """
         for batch in self._batches(topics):
-            await self.call(Unsubscribed, {"op": "unsubscribe", "topics": batch})
+            await self.call(Unsubscribed, {"op": "unsubscribe", "topics": batch, **fields})
 
     async def act(self, fields: dict[str, Any]) -> None:
         """Sends an action of the user, with `fields`, to presence. Raises ConnectionLost, Refused and Stalled."""

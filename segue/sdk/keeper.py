@@ -16,7 +16,7 @@ from segue.sdk.client_state import Phase, State
 from segue.sdk.connection import ClientConnection, Deliver
 from segue.sdk.connector import connector
 from segue.sdk.errors import ConnectionLost, Misuse, Refused, Stalled, code_of
-from segue.sdk.messages import Installed
+from segue.sdk.messages import Installed, Wait, Whom, weakest
 from segue.sdk.reconnect import Reconnect
 from segue.sdk.recoverer import Recoverer
 from segue.sdk.refresher import Refresher
@@ -50,6 +50,8 @@ class ConnectionKeeper:
     ) -> None:
         self.tokens_for = tokens_for
         self.topics: dict[str, None] = {}
+        # What is followed because it is of friends; None: friends are not followed.
+        self.of_friends: dict[str, None] | None = None
         self._token = token
         self._hello = hello
         self._options = options
@@ -97,7 +99,19 @@ class ConnectionKeeper:
         gone = list(topics)
         for topic in gone:
             self.topics.pop(topic, None)
+            (self.of_friends or {}).pop(topic, None)
         self._recoverer.forget(gone)
+
+    def is_followed(self, topic: str) -> bool:
+        """Returns whether `topic` is followed, for whatever reason."""
+        return topic in self.topics or topic in (self.of_friends or ())
+
+    async def follow(self, connection: ClientConnection, wait: Wait, whom: Whom = "friends") -> Installed:
+        """Follows friends on `connection`. Returns what is promised; in `rejected` is what nobody could allow now.
+
+        Raises ConnectionLost, Refused and Stalled.
+        """
+        return self._settled(await connection.follow(whom, list(self.of_friends or ()), wait, self.tokens_for))
 
     async def connected(self) -> ClientConnection:
         """Returns the connection, as soon as there is one. Raises what ended the client."""
@@ -144,7 +158,7 @@ class ConnectionKeeper:
         refreshing = asyncio.create_task(self._refresher.keep(connection))
         tasks: list[asyncio.Task[None]] = [reading, refreshing]
         try:
-            installed = await self._resubscribe(connection, list(self.topics))
+            installed = await self._resubscribe(connection, list(self.topics), follows=self.of_friends is not None)
             self._tell(State(phase=Phase.CONNECTED, url=url, site=connection.welcome.site, installed=installed))
             asking = asyncio.create_task(self._ask_again(connection, installed))
             tasks.append(asking)
@@ -161,22 +175,29 @@ class ConnectionKeeper:
     async def _ask_again(self, connection: ClientConnection, installed: Installed | None) -> None:
         """Subscribes to what nobody could allow at the reconnect, until somebody could."""
         tries = 0
-        while installed is not None and (left := [each.topic for each in installed.rejected if each.topic in self.topics]):
+        while installed is not None and (left := [each.topic for each in installed.rejected if self.is_followed(each.topic)]):
             await asyncio.sleep(self._options.backoff.delay_s(tries, self._rng))
             tries += 1
             with contextlib.suppress(ConnectionLost):
-                installed = await self._resubscribe(connection, left)
+                named = [topic for topic in left if topic in self.topics]
+                installed = await self._resubscribe(connection, named, follows=len(named) < len(left))
 
-    async def _resubscribe(self, connection: ClientConnection, topics: list[str]) -> Installed | None:
+    async def _resubscribe(self, connection: ClientConnection, topics: list[str], *, follows: bool) -> Installed | None:
         try:
-            installed = await connection.subscribe(topics, "local", self.tokens_for)
+            installed = self._settled(await connection.subscribe(topics, "local", self.tokens_for))
+            if follows:
+                installed = weakest([installed, await self.follow(connection, "local")])
         except Stalled:
             return None  # the application does not read; the topics are on their way all the same
         except Refused as refused:
             raise ConnectionLost(refused.reason, refused.code) from refused
+        return installed
+
+    def _settled(self, installed: Installed) -> Installed:
+        """Returns `installed` when what was rejected for good is forgotten: asking again would not help."""
         for rejected in installed.rejected:
             code = code_of(rejected.code)
-            if code is not None and not code.reconnect:  # asking again would not help
+            if code is not None and not code.reconnect:
                 self.forget([rejected.topic])
         return installed
 

@@ -1,7 +1,7 @@
 """The messages of an access point (design 4.1), as typed values. Pure: JSON text in, values out.
 
-`Event`, `Installed`, `RejectedTopic`, `LostTopic`, `Gap`, `Offloaded`, `Ended` and `Announcement` are public: the SDK gives them to the
-application as they are. An op that is not here is skipped, so that an old client can talk to a newer server.
+`Event`, `Installed`, `RejectedTopic`, `LostTopic`, `Gap`, `Offloaded`, `Ended`, `FriendNews` and `Announcement` are public: the SDK gives
+them to the application as they are. An op that is not here is skipped, so that an old client can talk to a newer server.
 """
 
 import contextlib
@@ -15,6 +15,7 @@ from segue.sdk.errors import ProtocolError
 from segue.sdk.notification_messages import History, LastEvents, Marks, Pulled
 
 Wait = Literal["local", "all"]
+Whom = Literal["friends"]
 Device = Literal["desktop", "mobile"]
 
 
@@ -174,6 +175,21 @@ class Ended(_Message, frozen=True, kw_only=True):
     topics: tuple[RejectedTopic, ...] = ()
 
 
+class FriendNews(_Message, frozen=True, kw_only=True, tag="followed"):
+    """News of the topics of friends, for a client that follows its friends.
+
+    - `topics`: those that are followed from now on: feeds of friends, and their playlists.
+    - `left`: those that are followed no longer. What the client has subscribed to itself goes on.
+    - `beyond`: how many are not followed because the connection has as many topics as it may have.
+    - `whole`: whether everybody could be asked who knows of friends. If not, more comes by itself.
+    """
+
+    topics: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+    beyond: int = 0
+    whole: bool = True
+
+
 class Gap(_Message, frozen=True, kw_only=True):
     """News that something of `topics` may be missing, though no number shows it.
 
@@ -219,13 +235,13 @@ class Problem(_Message, frozen=True, kw_only=True, tag="error"):
     point: str | None = None
 
 
-News = Offloaded | Ended | Announcement | Gap
+News = Offloaded | Ended | Announcement | Gap | FriendNews
 Answer = Welcome | Refreshed | Subscribed | Unsubscribed | Ok | Pong | Problem | Pulled | Marks | History | LastEvents | Private | News
 _DECODER: Final[msgspec.json.Decoder[Answer | Event]] = msgspec.json.Decoder(Answer | Event)
 _ANSWERS: Final = frozenset(
     {
         *("welcome", "refreshed", "subscribed", "unsubscribed", "ok", "pong", "error", "notifications", "marks", "history", "last"),
-        *("offloaded", "ended", "private", "announcement", "gap"),
+        *("offloaded", "ended", "private", "announcement", "gap", "followed"),
     }
 )
 

@@ -10,7 +10,7 @@ import msgspec
 
 from infra.kernel.errors import Refused
 from infra.kernel.loss_reasons import LossReason
-from infra.kernel.topics import kind_of, parse_topic
+from infra.kernel.topics import Kind, kind_of, parse_topic
 from segue.sdk.cursor import Cursors
 from segue.sdk.kept_positions import KeptPositions
 from segue.sdk.messages import Event, Gap, LostTopic, Subscribed, Wait, Welcome, topic_batches
@@ -89,8 +89,9 @@ class Recoverer:
     def answered(self, answer: Subscribed) -> tuple[Subscribed, list[Gap]]:
         """Takes the answer to a subscribe. Returns it with what is missing, and the news of that."""
         asked = self._asked.pop(answer.id, None)
-        if asked is None:
-            return answer, []
+        if asked is None:  # it asked for no topic by name
+            self.reach(answer.point)
+            return msgspec.structs.replace(answer, recovered=None), []
         rejected = {each.topic for each in answer.rejected}
         followed = [topic for topic in asked.topics if topic not in rejected]
         lost = self._lost(asked, answer, rejected)
@@ -129,6 +130,16 @@ class Recoverer:
         """Notes that something may be missing."""
         self.cursors.empty(gap.topics)
         self.reach(gap.point)
+
+    def begin(self, topics: Iterable[str]) -> None:
+        """Notes that `topics` are followed from now on, without having been asked for by name."""
+        new = list(topics)
+        self.cursors.begin(new)
+        self.cursors.settle(new, ())
+
+    def kept_of_friends(self) -> list[str]:
+        """Returns the topics with a position that may be those of friends: feeds and playlists."""
+        return [topic for topic in self.cursors.snapshot() if _may_be_of_friend(topic)]
 
     def forget(self, topics: Iterable[str]) -> None:
         """Forgets `topics`, which are not followed any more."""
@@ -170,6 +181,13 @@ class Recoverer:
         return tuple(
             said.get(topic) or LostTopic(topic, LossReason.EXPIRED) for topic in asked.topics if topic in can_miss & (said.keys() | silent)
         )
+
+
+def _may_be_of_friend(topic: str) -> bool:
+    try:
+        return kind_of(parse_topic(topic)) in (Kind.USER, Kind.PLAYLIST)
+    except Refused:
+        return False
 
 
 def _gaps(lost: Iterable[LostTopic], point: str | None) -> list[Gap]:

@@ -11,6 +11,7 @@ from infra.kernel.topics import Kind, user_topic
 from infra.runtime.callers import Answerer
 
 from ..follow_answers import follow_answers
+from ..followed_answer import followed_answer
 from ..follows import FollowStore, read_topics
 from .core import playlist_topic
 from .following import follow_seen
@@ -61,5 +62,6 @@ def answers(playlists: Playlists, follows: FollowStore, capturing: FollowStore, 
         return msgspec.json.encode(await pruning.prune(call.user, typed(call.body, PruneRequest)))
 
     pruning = Pruning(capturing, viewers)
-    own = {"follow": follow, "follow-owner": follow_owner, "unfollow-owner": unfollow_owner, "prune": prune}
+    own = {"follow": follow, "followed": followed_answer(follows, Kind.PLAYLIST)}
+    own |= {"follow-owner": follow_owner, "unfollow-owner": unfollow_owner, "prune": prune}
     return follow_answers(follows, KINDS) | own

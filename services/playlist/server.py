@@ -4,7 +4,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from infra.kernel.roles import PLAYLIST, PRESENCE, SOCIAL
+from infra.runtime.link import Link
+from infra.runtime.link_handlers import LinkHandler
 
+from ..asking_point import asking_handler
 from ..service import ServiceRole
 from .options import PlaylistOptions
 from .store import PlaylistStores
@@ -32,6 +35,10 @@ class PlaylistService(ServiceRole[PlaylistOptions, PlaylistWork]):
         stores = await self._open_stores()
         self.opened.push_async_callback(stores.close)
         return PlaylistWork(self.options, stores, self.neighbours, self.context)
+
+    def link_up(self, link: Link) -> LinkHandler:
+        """See `ServiceRole`. An access point that asks what somebody follows hears of it when that has changed."""
+        return asking_handler(link, super().link_up(link), self.work.barring)
 
     async def _open_stores(self) -> PlaylistStores:
         options, bounds = self.options, (self.options.max_followed, self.options.max_playlists)

@@ -11,9 +11,11 @@ from infra.runtime.context import Context
 from infra.runtime.ending import end_all
 from infra.runtime.http.web import Route
 
+from ..barring import Barring
 from ..captured_follows import captured
 from ..neighbours import Neighbours
 from ..outbox import OutboxRelay
+from ..telling_follows import TellingFollows
 from .calls import answers
 from .core import LANES
 from .courier import PlaylistCourier
@@ -31,7 +33,9 @@ class PlaylistWork:
 
     def __init__(self, options: PlaylistOptions, stores: PlaylistStores, neighbours: Neighbours, context: Context) -> None:
         self.stores = stores
-        self._follows = captured(stores.follows, context.capture, Kind.PLAYLIST)
+        self.barring = Barring()
+        self._told = TellingFollows(stores.follows, self.barring)
+        self._follows = captured(self._told, context.capture, Kind.PLAYLIST)
         self._viewers = Viewers(neighbours.peers, is_asked=bool(options.social))
         self.courier = PlaylistCourier(
             self._follows, self._viewers, neighbours, context.wall, tells_presence=bool(options.presence), asks_social=bool(options.social)
@@ -47,8 +51,8 @@ class PlaylistWork:
 
     def answers(self) -> Mapping[str, Answerer]:
         """See `ServiceWork`."""
-        # What clients follow is in the captures of access points already, so it goes to the store itself.
-        return answers(self.stores.playlists, self.stores.follows, self._follows, self._viewers)
+        # What clients follow is in the captures of access points already, so it passes these by.
+        return answers(self.stores.playlists, self._told, self._follows, self._viewers)
 
     def start(self) -> None:
         """See `ServiceWork`."""

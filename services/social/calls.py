@@ -10,6 +10,7 @@ from infra.kernel.json_text import typed
 from infra.kernel.topics import Kind
 from infra.runtime.callers import Answerer
 
+from ..followed_answer import followed_answer
 from ..follows import PAGE, FollowStore, read_topics
 from .answers import SubscribedFriends
 from .core import EventId, EventKind
@@ -63,7 +64,8 @@ def answers(friends: Friends, follows: FollowStore) -> dict[str, Answerer]:
         await friends.tell_wall(call.user, act.id, act.kind, act.payload)
         return b""
 
-    return {"follow": follow, "unfollow": unfollow, "friends": friends_of, "is-friend": is_friend, "post": post}
+    own = {"follow": follow, "unfollow": unfollow, "friends": friends_of, "is-friend": is_friend, "post": post}
+    return own | {"followed": followed_answer(follows, Kind.USER)}
 
 
 def _pairs(body: bytes) -> tuple[str, list[str]]:

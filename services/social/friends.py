@@ -10,9 +10,9 @@ from typing import Final
 from infra.kernel.errors import Refused
 from infra.kernel.topics import Kind, kind_of, user_topic
 
+from ..barring import Barring, both_ways
 from ..follows import PAGE, FollowStore
 from ..list_page import ListPage
-from .barring import Barring, both_ways
 from .core import Contacts, VouchedContacts, digest, hashed, hashed_contacts, joined_topic
 from .post import Post
 from .privacy_store import PrivacyStore

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from infra.kernel.access import Listening, Visibility, private_until_ms
 from infra.kernel.errors import Refused
 
-from .barring import EVERYBODY, BarredPair, Barring, both_ways
+from ..barring import EVERYBODY, BarredPair, Barring, both_ways
 from .friends import Friends
 from .privacy_store import PlaylistKey, PrivacyStore
 from .promise import Prune

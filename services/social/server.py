@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from infra.kernel.roles import ACCESSPOINT, PLAYLIST, SOCIAL
+from infra.kernel.roles import PLAYLIST, SOCIAL
 from infra.runtime.link import Link
 from infra.runtime.link_handlers import LinkHandler
 
+from ..asking_point import asking_handler
 from ..service import ServiceRole
-from .asking_point import AskingPoint
 from .options import SocialOptions
 from .store import SocialStores
 from .store_cassandra import open_cassandra
@@ -37,9 +37,7 @@ class SocialService(ServiceRole[SocialOptions, SocialWork]):
 
     def link_up(self, link: Link) -> LinkHandler:
         """See `ServiceRole`. An access point that asks who may see what hears of it when that has changed."""
-        handler = super().link_up(link)
-        is_point = link.dialled is None and link.peer.role == ACCESSPOINT
-        return AskingPoint(link, handler, self.work.barring) if is_point else handler
+        return asking_handler(link, super().link_up(link), self.work.barring)
 
     async def _open_stores(self) -> SocialStores:
         options, bounds = self.options, (self.options.max_followed, self.options.max_contacts)

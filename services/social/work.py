@@ -11,9 +11,9 @@ from infra.runtime.context import Context
 from infra.runtime.ending import end_all
 from infra.runtime.http.web import Route
 
+from ..barring import Barring
 from ..neighbours import Neighbours
 from ..outbox import OutboxRelay
-from .barring import Barring
 from .calls import answers
 from .courier import SocialCourier
 from .friends import Friends

@@ -20,6 +20,7 @@ PUBLIC = {
     "Ended",
     "Event",
     "EventExplanation",
+    "FriendNews",
     "Gap",
     "History",
     "Installed",

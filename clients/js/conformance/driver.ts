@@ -13,7 +13,7 @@ interface Call {
   readonly args: Record<string, unknown>;
 }
 
-const TOLD: readonly (keyof ClientEvents)[] = ["state", "event", "gap", "ended", "offloaded", "announcement"];
+const TOLD: readonly (keyof ClientEvents)[] = ["state", "event", "gap", "ended", "friends", "offloaded", "announcement"];
 const kept = new Map<string, string>();
 let client: Client;
 
@@ -54,6 +54,9 @@ const CALLS: Record<string, (args: Record<string, any>) => unknown> = {
   close: () => client.close(),
   subscribe: ({ topics, wait }) => client.subscribe(topics, { wait }),
   unsubscribe: ({ topics }) => client.unsubscribe(topics),
+  follow: ({ whom, wait }) => client.follow(whom, { wait }),
+  unfollow: ({ whom }) => client.unfollow(whom),
+  topics: () => [...client.topics].sort(),
   act: ({ kind, fields }) => client.act(kind, fields),
   set_private: ({ on, hours }) => client.setPrivate(on, { hours }),
   ping: () => client.ping(),

@@ -15,12 +15,14 @@ import {
   announcementOf,
   endedOf,
   eventOf,
+  friendNewsOf,
   gapOf,
   offloadedOf,
   pastEventOf,
   topicBatches,
   type Announcement,
   type Ended,
+  type FriendNews,
   type Gap,
   type History,
   type Installed,
@@ -31,6 +33,7 @@ import {
   type SegueEvent,
   type Wait,
   type Welcome,
+  type Whom,
 } from "./messages.js";
 import { NotificationFeed } from "./feed.js";
 import type { Marks, ReadElsewhere, SegueNotification } from "./notifications.js";
@@ -52,6 +55,8 @@ export interface ClientEvents {
   gap: Gap;
   /** The user may not see followed topics any more. They are followed no longer, also after a reconnect. */
   ended: Ended;
+  /** Topics of friends are followed from now on, or no longer; see `follow`. */
+  friends: FriendNews;
   offloaded: Offloaded;
   announcement: Announcement;
   /** A stored notification of the user: each once, ascending by mark, whether it came live or was pulled. */
@@ -124,9 +129,35 @@ export class Client extends Emitter<ClientEvents> {
     return this.#offloaded;
   }
 
-  /** The topics that are followed. */
+  /** The topics that are followed: those that were subscribed, and those of friends. */
   get topics(): ReadonlySet<string> {
-    return this.#keeper.topics;
+    return new Set([...this.#keeper.topics, ...(this.#keeper.ofFriends ?? [])]);
+  }
+
+  /**
+   * Follows all friends and their playlists from now on, over every reconnect: whoever they are from time to time.
+   *
+   * A friend is a user whom the user follows. Whom they begin to follow, on whatever device, is heard within a second; whom they follow no
+   * longer, or may not see, is heard no more. `topics` has those that are followed now, and the event `friends` tells of changes. Returns as
+   * `subscribe`, when those are installed that there are now. Raises Refused: `unavailable` where the site has no social service.
+   */
+  async follow(whom: Whom = "friends", { wait = "local" }: { readonly wait?: Wait } = {}): Promise<Installed> {
+    // Those of another page, whose positions were kept: if they are of friends still, what was missed comes.
+    this.#keeper.ofFriends ??= new Set(this.#recoverer.keptOfFriends().filter((topic) => !this.#keeper.topics.has(topic)));
+    try {
+      return await this.#onceConnected((connection) => this.#keeper.follow(connection, wait, whom));
+    } catch (error) {
+      if (error instanceof Refused) this.#keeper.ofFriends = undefined;
+      throw error;
+    }
+  }
+
+  /** Follows friends no longer. What was subscribed by name goes on. Raises Refused. */
+  async unfollow(whom: Whom = "friends"): Promise<void> {
+    const gone = this.#keeper.ofFriends ?? [];
+    this.#keeper.ofFriends = undefined;
+    this.#forgetGone(gone);
+    await this.#unlessLost(() => this.#keeper.now().call("unsubscribed", { op: "unsubscribe", topics: [], follow: whom }));
   }
 
   /**
@@ -142,7 +173,7 @@ export class Client extends Emitter<ClientEvents> {
     const added = wanted.filter((topic) => !followed.has(topic));
     for (const topic of wanted) followed.add(topic);
     try {
-      const installed = await this.#install(wanted, wait);
+      const installed = await this.#onceConnected((connection) => connection.subscribe(wanted, wait, this.#keeper.tokensFor));
       this.#keeper.forget(installed.rejected.map(({ topic }) => topic));
       return installed;
     } catch (error) {
@@ -151,20 +182,16 @@ export class Client extends Emitter<ClientEvents> {
     }
   }
 
-  /** Stops following `topics`: none of their events arrives after it returns. Raises Refused. */
+  /** Stops following `topics`: none of their events arrives after it returns, but of those of friends. Raises Refused. */
   async unsubscribe(topics: string | Iterable<string>): Promise<void> {
     const unwanted = listed(topics);
     for (const topic of unwanted) {
       this.#keeper.topics.delete(topic);
-      this.#offloaded.delete(topic);
     }
     try {
-      await this.#keeper.now().unsubscribe(unwanted);
-    } catch (error) {
-      if (!(error instanceof ConnectionLost)) throw error; // the access point forgot them together with the connection
+      await this.#unlessLost(() => this.#keeper.now().unsubscribe(unwanted));
     } finally {
-      this.#recoverer.cursors.forget(unwanted.filter((topic) => !this.#keeper.topics.has(topic)));
-      this.#saver?.touch();
+      this.#forgetGone(unwanted);
     }
   }
 
@@ -243,11 +270,21 @@ export class Client extends Emitter<ClientEvents> {
     return await this.#feed.recent(limit);
   }
 
-  async #install(topics: readonly string[], wait: Wait): Promise<Installed> {
+  /** Does what an access point forgets together with the connection, so nothing is left to do where that is lost. */
+  async #unlessLost(call: () => Promise<unknown>): Promise<void> {
+    try {
+      await call();
+    } catch (error) {
+      if (!(error instanceof ConnectionLost)) throw error;
+    }
+  }
+
+  /** Returns what `call` does, as soon as there is a connection, and again where that breaks. */
+  async #onceConnected(call: (connection: Connection) => Promise<Installed>): Promise<Installed> {
     for (;;) {
-      const connection: Connection = await this.#keeper.connected();
+      const connection = await this.#keeper.connected();
       try {
-        return await connection.subscribe(topics, wait, this.#keeper.tokensFor);
+        return await call(connection);
       } catch (error) {
         if (!(error instanceof ConnectionLost)) throw error;
         await connection.ended.promise;
@@ -268,6 +305,8 @@ export class Client extends Emitter<ClientEvents> {
         return this.#offload(offloadedOf(message));
       case "ended":
         return this.#drop(endedOf(message));
+      case "followed":
+        return this.#befriend(friendNewsOf(message));
       case "announcement":
         return this.emit("announcement", announcementOf(message));
       case "error":
@@ -284,9 +323,27 @@ export class Client extends Emitter<ClientEvents> {
   }
 
   #offload(news: Offloaded): void {
-    for (const topic of news.left) if (this.#keeper.topics.has(topic)) this.#offloaded.add(topic); // what was unsubscribed meanwhile is of no interest
+    for (const topic of news.left) if (this.#keeper.isFollowed(topic)) this.#offloaded.add(topic); // what was unsubscribed meanwhile is of no interest
     for (const topic of news.back) this.#offloaded.delete(topic);
     this.emit("offloaded", news);
+  }
+
+  #befriend(news: FriendNews): void {
+    const { ofFriends } = this.#keeper;
+    if (!ofFriends) return; // it was on its way when friends were followed no longer
+    for (const topic of news.topics) ofFriends.add(topic);
+    this.#recoverer.begin(news.topics);
+    for (const topic of news.left) ofFriends.delete(topic);
+    this.#forgetGone(news.left);
+    this.emit("friends", news);
+  }
+
+  /** Forgets where the client is in those of `topics` that nothing keeps. */
+  #forgetGone(topics: Iterable<string>): void {
+    const gone = [...topics].filter((topic) => !this.#keeper.isFollowed(topic));
+    for (const topic of gone) this.#offloaded.delete(topic);
+    this.#recoverer.cursors.forget(gone);
+    this.#saver?.touch();
   }
 
   #drop(news: Ended): void {

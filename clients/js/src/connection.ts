@@ -18,6 +18,7 @@ import {
   type Problem,
   type Wait,
   type Welcome,
+  type Whom,
 } from "./messages.js";
 import type { Settings } from "./options.js";
 import type { Recoverer } from "./recoverer.js";
@@ -79,16 +80,25 @@ export class Connection {
   /**
    * Subscribes `topics`, in as many messages as it takes. Returns what all of the answers promise.
    *
-   * Raises as `call`, and what `tokensFor` raises.
+   * `fields` is what else each message says. Raises as `call`, and what `tokensFor` raises.
    */
-  async subscribe(topics: readonly string[], wait: Wait, tokensFor?: TokensFor): Promise<Installed> {
-    const installs = this.recoverer.batches(topics).map((batch) => this.#inTurn(() => this.#install(batch, wait, tokensFor)));
+  async subscribe(topics: readonly string[], wait: Wait, tokensFor?: TokensFor, fields: object = {}): Promise<Installed> {
+    const installs = this.recoverer.batches(topics).map((batch) => this.#inTurn(() => this.#install(batch, wait, tokensFor, fields)));
     return weakest(await Promise.all(installs));
   }
 
-  /** Unsubscribes `topics`; no event of theirs comes after it. Raises as `call`. */
-  async unsubscribe(topics: readonly string[]): Promise<void> {
-    for (const batch of topicBatches(topics, this.#welcome!.limits)) await this.call("unsubscribed", { op: "unsubscribe", topics: batch });
+  /** Follows all of `whom`. What was missed comes of `topics`, those of theirs that were followed before; the others are new. Raises as `subscribe`. */
+  async follow(whom: Whom, topics: readonly string[], wait: Wait, tokensFor?: TokensFor): Promise<Installed> {
+    const known = await this.subscribe(topics, wait, tokensFor, { follow: whom });
+    const { isOffered } = this.recoverer;
+    const id = this.#nextId++;
+    await this.call("subscribed", { op: "subscribe", topics: [], wait, follow: whom, ...(isOffered && { recover: true }) }, id);
+    return weakest([known, this.#installed(id)]);
+  }
+
+  /** Unsubscribes `topics`; no event of theirs comes after it. `fields` is what else it says. Raises as `call`. */
+  async unsubscribe(topics: readonly string[], fields: object = {}): Promise<void> {
+    for (const batch of topicBatches(topics, this.#welcome!.limits)) await this.call("unsubscribed", { op: "unsubscribe", topics: batch, ...fields });
   }
 
   /** Returns the server's clock, in ms since 1970. Raises ConnectionLost. */
@@ -100,16 +110,20 @@ export class Connection {
     return pong.promise;
   }
 
-  async #install(batch: readonly string[], wait: Wait, tokensFor?: TokensFor): Promise<Installed> {
+  async #install(batch: readonly string[], wait: Wait, tokensFor: TokensFor | undefined, fields: object): Promise<Installed> {
     const tokens = (await tokensFor?.(batch)) ?? [];
     if (this.#lost) throw this.#lost;
     const id = this.#nextId++; // no await between this and the call
     try {
-      await this.call("subscribed", { ...this.recoverer.ask(id, batch, wait), ...(tokens.length > 0 && { tokens }) }, id);
+      await this.call("subscribed", { ...this.recoverer.ask(id, batch, wait), ...(tokens.length > 0 && { tokens }), ...fields }, id);
     } catch (error) {
       if (!(error instanceof Refused && this.recoverer.refused(id, error))) throw error;
-      return await this.#install(batch, wait, tokensFor);
+      return await this.#install(batch, wait, tokensFor, fields);
     }
+    return this.#installed(id);
+  }
+
+  #installed(id: unknown): Installed {
     const installed = this.#installs.get(id)!;
     this.#installs.delete(id);
     return installed;

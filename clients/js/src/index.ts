@@ -7,6 +7,7 @@ export type {
   Announcement,
   Device,
   Ended,
+  FriendNews,
   Gap,
   History,
   Installed,
@@ -17,6 +18,7 @@ export type {
   RejectedTopic,
   SegueEvent,
   Wait,
+  Whom,
 } from "./messages.js";
 export type { Marks, ReadElsewhere, SegueNotification } from "./notifications.js";
 export type { ClientOptions, TextStore } from "./options.js";

@@ -3,7 +3,7 @@ import { Connection, type Deliver } from "./connection.js";
 import { codeOf } from "./codes.js";
 import { deferred, type Deferred } from "./deferred.js";
 import { ConnectionLost, Misuse, Refused } from "./errors.js";
-import type { Installed, Welcome } from "./messages.js";
+import { weakest, type Installed, type Wait, type Welcome, type Whom } from "./messages.js";
 import type { Settings } from "./options.js";
 import { Reconnect } from "./reconnect.js";
 import type { Recoverer } from "./recoverer.js";
@@ -21,6 +21,8 @@ export interface KeeperEars {
 /** At most one connection at any time, to the addresses in turn. Its `topics` are subscribed at every connect. */
 export class Keeper {
   readonly topics = new Set<string>();
+  /** What is followed because it is of friends; undefined: friends are not followed. */
+  ofFriends: Set<string> | undefined;
   #reconnect: Reconnect;
   #connection = deferred<Connection>();
   #opened: Connection | undefined;
@@ -79,8 +81,21 @@ export class Keeper {
   /** Follows `topics` no longer, also after the next reconnect. */
   forget(topics: Iterable<string>): void {
     const gone = [...topics];
-    for (const topic of gone) this.topics.delete(topic);
+    for (const topic of gone) {
+      this.topics.delete(topic);
+      this.ofFriends?.delete(topic);
+    }
     this.recoverer.cursors.forget(gone);
+  }
+
+  /** Whether `topic` is followed, for whatever reason. */
+  isFollowed(topic: string): boolean {
+    return this.topics.has(topic) || this.ofFriends?.has(topic) === true;
+  }
+
+  /** Follows friends on `connection`. In `rejected` is what nobody could allow now. Raises ConnectionLost and Refused. */
+  async follow(connection: Connection, wait: Wait, whom: Whom = "friends"): Promise<Installed> {
+    return this.#settled(await connection.follow(whom, [...(this.ofFriends ?? [])], wait, this.tokensFor));
   }
 
   /** Returns the connection, as soon as there is one. Raises what ended the client. */
@@ -144,7 +159,7 @@ export class Keeper {
       refresher = new Refresher(connection, this.token, welcome, this.settings, (error) => this.close(error));
       this.#current = connection;
       this.#connection.resolve(connection);
-      const installed = await this.#resubscribe(connection, [...this.topics]);
+      const installed = await this.#resubscribe(connection, [...this.topics], this.ofFriends !== undefined);
       this.ears.tell({ phase: "connected", url, site: welcome.site, user: welcome.user, timeMs: welcome.time_ms, installed });
       void this.#askAgain(connection, installed).catch(() => undefined);
       return await connection.ended.promise;
@@ -164,23 +179,27 @@ export class Keeper {
   /** Subscribes to what nobody could allow at the reconnect, until somebody could. */
   async #askAgain(connection: Connection, first: Installed): Promise<void> {
     for (let tries = 0, installed = first; ; tries += 1) {
-      const left = installed.rejected.map(({ topic }) => topic).filter((topic) => this.topics.has(topic));
+      const left = installed.rejected.map(({ topic }) => topic).filter((topic) => this.isFollowed(topic));
       if (!left.length) return;
       await new Promise((resolve) => setTimeout(resolve, this.settings.backoff.delayMs(tries, this.settings.random)));
       if (this.#current !== connection) return;
-      installed = await this.#resubscribe(connection, left);
+      const named = left.filter((topic) => this.topics.has(topic));
+      installed = await this.#resubscribe(connection, named, named.length < left.length);
     }
   }
 
-  async #resubscribe(connection: Connection, topics: readonly string[]): Promise<Installed> {
-    let installed: Installed;
+  async #resubscribe(connection: Connection, topics: readonly string[], follows: boolean): Promise<Installed> {
     try {
-      installed = await connection.subscribe(topics, "local", this.tokensFor);
+      const installed = this.#settled(await connection.subscribe(topics, "local", this.tokensFor));
+      return follows ? weakest([installed, await this.follow(connection, "local")]) : installed;
     } catch (error) {
       if (error instanceof Refused) throw new ConnectionLost(error.reason, { code: error.code });
       throw error;
     }
-    // Asking again would not help.
+  }
+
+  /** Returns `installed` when what was rejected for good is forgotten: asking again would not help. */
+  #settled(installed: Installed): Installed {
     this.forget(installed.rejected.filter(({ code }) => codeOf(code)?.reconnect === false).map(({ topic }) => topic));
     return installed;
   }

@@ -2,6 +2,7 @@
 import { ProtocolError } from "./errors.js";
 
 export type Wait = "local" | "all";
+export type Whom = "friends";
 export type Device = "desktop" | "mobile";
 export type Payload = Readonly<Record<string, unknown>>;
 
@@ -108,6 +109,18 @@ export interface Ended {
   readonly topics: readonly RejectedTopic[];
 }
 
+/** News of the topics of friends, for a client that follows its friends. */
+export interface FriendNews {
+  /** Those that are followed from now on: feeds of friends, and their playlists. */
+  readonly topics: readonly string[];
+  /** Those that are followed no longer. What was subscribed by name goes on. */
+  readonly left: readonly string[];
+  /** How many are not followed because the connection has as many topics as it may have. */
+  readonly beyond: number;
+  /** Whether everybody could be asked who knows of friends. If not, more comes by itself. */
+  readonly whole: boolean;
+}
+
 /** What an operator tells everybody. */
 export interface Announcement {
   readonly text: string;
@@ -184,6 +197,11 @@ export function offloadedOf(message: Message): Offloaded {
 
 export function endedOf(message: Message): Ended {
   return { topics: (message["topics"] as RejectedTopic[] | undefined) ?? [] };
+}
+
+export function friendNewsOf(message: Message): FriendNews {
+  const { op: _, ...news } = message;
+  return { topics: [], left: [], beyond: 0, whole: true, ...news };
 }
 
 export function announcementOf(message: Message): Announcement {

@@ -82,7 +82,10 @@ export class Recoverer {
   answered(answer: Subscribed): { readonly installed: Installed; readonly gaps: readonly Gap[] } {
     const { id, point, ...said } = answer;
     const asked = this.#pop(id);
-    if (!asked) return { installed: said, gaps: [] };
+    if (!asked) {
+      this.reach(point); // it asked for no topic by name
+      return { installed: { ...said, recovered: null }, gaps: [] };
+    }
     const rejected = new Set(answer.rejected.map(({ topic }) => topic));
     const canMiss = new Set([...asked.canMiss].filter((topic) => !rejected.has(topic)));
     const lost = this.#lost(asked, answer, canMiss);
@@ -117,6 +120,17 @@ export class Recoverer {
   miss(gap: Gap): void {
     this.cursors.empty(gap.topics);
     this.reach(gap.point);
+  }
+
+  /** Notes that `topics` are followed from now on, without having been asked for by name. */
+  begin(topics: readonly string[]): void {
+    this.cursors.begin(topics);
+    this.cursors.settle(topics, []);
+  }
+
+  /** Returns the topics with a position that may be those of friends: feeds and playlists. */
+  keptOfFriends(): string[] {
+    return [...this.cursors.snapshot().keys()].filter((topic) => ["user", "playlist"].includes(kindOf(topic) ?? ""));
   }
 
   #pop(callId: unknown): Asked | undefined {

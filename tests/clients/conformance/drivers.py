@@ -73,6 +73,7 @@ class PythonDriver:
         calls: dict[str, Callable[..., Awaitable[Any]]] = {
             "act": lambda kind, fields: client.act(kind, **fields),
             "offloaded": self._offloaded,
+            "topics": self._topics,
             "notifications": self._notifications,
             "seen": self._seen,
             "unread": self._unread,
@@ -91,6 +92,7 @@ class PythonDriver:
             on_state=self._state,
             on_gap=self._teller("gap"),
             on_ended=self._teller("ended"),
+            on_friends=self._teller("friends"),
             on_offloaded=self._teller("offloaded"),
             on_announcement=self._teller("announcement"),
             subscription_tokens=(lambda _: subscription_tokens) if subscription_tokens is not None else None,
@@ -111,6 +113,10 @@ class PythonDriver:
     async def _offloaded(self) -> list[str]:
         assert self._client is not None
         return sorted(self._client.offloaded)
+
+    async def _topics(self) -> list[str]:
+        assert self._client is not None
+        return sorted(self._client.topics)
 
     async def _notifications(self) -> None:
         assert self._client is not None

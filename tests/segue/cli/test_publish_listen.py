@@ -13,8 +13,8 @@ import pytest
 from click.testing import CliRunner
 
 from segue.cli.command_line import cli
-from segue.cli.listen import tell_ended, tell_gap, tell_offloaded, tell_recovered
-from segue.sdk.messages import Ended, Gap, Installed, Offloaded, RejectedTopic
+from segue.cli.listen import tell_ended, tell_friends, tell_gap, tell_offloaded, tell_recovered
+from segue.sdk.messages import Ended, FriendNews, Gap, Installed, Offloaded, RejectedTopic
 from tests.support.cluster import Cluster
 from tests.support.scripted_server import ScriptedServer, event, subscribed, welcome
 
@@ -176,6 +176,31 @@ def test_listen_says_whether_something_was_missed(capsys: pytest.CaptureFixture[
     assert said.startswith(f"something was missed: {BOB} (owner-lost")
     assert "\x1b" not in said
     assert said.count("3 recovered, nothing was missed") == 1
+
+
+async def test_listen_follows_friends() -> None:
+    """SB-6: an event on a friend's feed comes without its topic being named."""
+    async with ScriptedServer() as server:
+        async with running("listen", "--friends", "--token", "ann", "--url", server.url, "--count", "1") as process:
+            peer = await server.next_peer()
+            asked = await peer.next()
+            while asked.get("follow") != "friends":
+                asked = await peer.next()
+            await peer.send({"op": "followed", "topics": [BOB], "left": [], "beyond": 0, "whole": True})
+            await peer.send(event(BOB, 1))
+            out, err = await process.communicate()
+            assert BOB.encode() in out
+            assert f"followed: {BOB}".encode() in err
+
+
+def test_listen_tells_what_comes_and_goes_of_friends(capsys: pytest.CaptureFixture[str]) -> None:
+    tell_friends(FriendNews(topics=(BOB,), left=(ARTIST,), beyond=2, whole=False))
+    assert capsys.readouterr().err.splitlines() == [
+        f"followed: {BOB}",
+        f"followed no longer: {ARTIST}",
+        "not followed: 2 more of friends, for a connection has no room for more topics",
+        "not everybody who knows of friends can be asked now; the others follow by themselves",
+    ]
 
 
 def test_listen_recovers_topics_and_no_notifications() -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from infra.kernel.topics import Topic, user_topic
+from services.barring import Barring
 from services.follows import FollowStore
 from services.follows_sqlite import FollowsSqlite
-from services.social.barring import Barring
 from services.social.core import MAX_AT_ONCE, Contacts, VouchedContacts
 from services.social.friends import HASHED, Friends
 from services.social.privacy_store import PrivacyStore

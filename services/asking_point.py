@@ -1,15 +1,16 @@
-"""The handler of a link to an access point, which remembers what it is answered about who may see what."""
+"""The handler of a link to an access point, which remembers what it is answered about who follows and who may see what."""
 
 from typing import Final
 
 from infra.kernel.frames import AnyFrame, Call
+from infra.kernel.roles import ACCESSPOINT
 from infra.runtime.link import Link
 from infra.runtime.link_handlers import LinkHandler
 
 from .barring import Barring
 
 # Whoever calls one of these remembers the answer.
-REMEMBERED: Final = frozenset({"may-see", "private", "is-private"})
+REMEMBERED: Final = frozenset({"may-see", "private", "is-private", "followed"})
 
 
 class AskingPoint:
@@ -30,3 +31,8 @@ class AskingPoint:
         """Tells it nothing more."""
         self._barring.remove(self._link)
         self._inner.down(reason)
+
+
+def asking_handler(link: Link, inner: LinkHandler, barring: Barring) -> LinkHandler:
+    """Returns the handler of `link`: of one from an access point, one that `barring` tells, and `inner` otherwise."""
+    return AskingPoint(link, inner, barring) if link.dialled is None and link.peer.role == ACCESSPOINT else inner

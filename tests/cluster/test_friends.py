@@ -1,0 +1,205 @@
+"""Clients of the SDK that follow their friends, in a site with a social and a playlist service."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from segue import Client, Event, FriendNews
+from tests.support.cluster import Cluster
+from tests.support.eventually import eventually
+from tests.support.samples import service_token
+from tests.support.social_desk import SocialDesk
+from tests.support.user import feed
+
+MIX = "hm://playlist/user/bob/playlist/mix/"
+SOON_S = 1.0
+
+
+@asynccontextmanager
+async def site(folder: Path, **shape: Any) -> AsyncIterator[Cluster]:
+    """Yields a site where social says who sees what, linked to all access points."""
+    async with Cluster(sites=1, state=folder, services=("playlist", "social"), policy="social", **shape) as c:
+        await c.presence_knows()
+        await c.until(lambda: all(point.core.calls.has(each) for point in c.of("accesspoint") for each in ("social", "playlist")))
+        yield c
+
+
+class Fan:
+    """A client of the SDK that follows the friends of `user`, and keeps what it hears."""
+
+    def __init__(self, c: Cluster, user: str, *, point: int = 0) -> None:
+        self.events: list[Event] = []
+        self.news: list[FriendNews] = []
+        address = c.of("accesspoint")[point].address
+        self.client = Client(
+            f"ws://{address}", c.token(user), client=f"{user}-{point}", on_friends=self.news.append, on_ended=lambda news: None
+        )
+
+    async def __aenter__(self) -> "Fan":
+        await self.client.__aenter__()
+        await self.client.follow("friends")
+        self._reading = asyncio.create_task(self._read())
+        return self
+
+    async def __aexit__(self, *exc: Any) -> None:
+        await self.client.close()
+        await self._reading
+
+    async def _read(self) -> None:
+        async for event in self.client:
+            self.events.append(event)
+
+    async def until(self, condition: Callable[[], bool]) -> float:
+        """Waits until `condition` holds; returns how many seconds that took."""
+        began = time.monotonic()
+        await eventually(condition, lambda: f"topics {sorted(self.client.topics)}, heard {self.events}")
+        return time.monotonic() - began
+
+    async def follows(self, *topics: str) -> float:
+        """Waits until exactly `topics` are followed; returns how many seconds that took."""
+        return await self.until(lambda: self.client.topics == {*topics})
+
+    def heard(self, topic: str) -> list[str]:
+        """Returns the ids of the events of `topic` that have come."""
+        return [event.id for event in self.events if event.topic == topic]
+
+
+def desk(c: Cluster) -> SocialDesk:
+    """Returns the desk of the social service."""
+    return SocialDesk(c.http, c.of("social")[0].address, c.token)
+
+
+async def ask(c: Cluster, user: str, method: str, path: str, body: Any = None) -> Any:
+    """Asks the playlist service, as `user`."""
+    status, answer = await c.request(user, method, "playlist", path, body)
+    assert status < 300, answer
+    return answer
+
+
+async def make_mix(c: Cluster) -> None:
+    await ask(c, "bob", "POST", "/v1/playlists", {"id": "mix", "name": "Mix", "tracks": ["t1"]})
+
+
+async def test_who_follows_friends_hears_of_them_and_their_playlists_and_of_each_change_once(tmp_path: Path) -> None:
+    """SB-6, SB-8, SB-31: also where the playlist is followed by its name as well."""
+    async with site(tmp_path) as c:
+        await desk(c).befriend("ann", "bob")
+        await make_mix(c)
+        async with Fan(c, "ann") as ann, c.user("bob") as bob:
+            await ann.follows(feed("bob"), MIX)
+            await ann.client.subscribe(MIX)
+            assert (await bob.ask("act", kind="play", track="1"))["op"] == "ok"
+            await ask(c, "bob", "POST", "/v1/playlists/bob/mix/changes", {"change": {"op": "add", "tracks": ["t2"]}})
+            await ann.until(lambda: len(ann.events) == 3)
+            assert [event.payload["version"] for event in ann.events if event.topic == MIX] == [2]
+            assert sorted(event.kind for event in ann.events if event.topic == feed("bob")) == ["play", "playlist"]
+
+
+async def test_whoever_becomes_a_friend_on_another_device_is_heard_within_a_second_and_whoever_is_dropped_no_more(tmp_path: Path) -> None:
+    """SB-6."""
+    async with site(tmp_path) as c:
+        await desk(c).follow("bob", "ann")
+        async with Fan(c, "ann") as ann, c.user("bob") as bob:
+            assert ann.client.topics == frozenset()
+            await desk(c).follow("ann", "bob")
+            assert await ann.follows(feed("bob")) < SOON_S
+            await make_mix(c)
+            assert await ann.follows(feed("bob"), MIX) < SOON_S
+            await bob.ask("act", kind="play", track="1")
+            await ann.until(lambda: any(event.kind == "play" for event in ann.events))
+            await desk(c).unfollow("ann", "bob")
+            assert await ann.follows() < SOON_S
+            heard = len(ann.events)
+            await bob.ask("act", kind="play", track="2")
+            await ann.client.ping()
+            assert len(ann.events) == heard
+
+
+async def test_a_block_and_a_setting_end_it_and_what_was_named_stays_followed(tmp_path: Path) -> None:
+    """AUTH-4, AUTH-5: a friend whom one may see again comes back."""
+    async with site(tmp_path) as c:
+        await desk(c).befriend("ann", "bob")
+        await desk(c).befriend("ann", "cyd")
+        async with Fan(c, "ann") as ann:
+            await ann.follows(feed("bob"), feed("cyd"))
+            await desk(c).show("bob", "nobody")
+            assert await ann.follows(feed("cyd")) < SOON_S
+            await desk(c).show("bob", "friends")
+            assert await ann.follows(feed("bob"), feed("cyd")) < SOON_S
+            await desk(c).show("cyd", "everyone")
+            await ann.client.subscribe(feed("cyd"))
+            await desk(c).unfollow("ann", "cyd")
+            await ann.until(lambda: any(feed("cyd") in news.left for news in ann.news))
+            assert feed("cyd") in ann.client.topics
+            await desk(c).block("ann", "bob")
+            assert await ann.follows(feed("cyd")) < SOON_S
+
+
+async def test_a_linked_address_book_and_a_contact_who_joins_are_heard_without_a_new_connection(tmp_path: Path) -> None:
+    """SB-4, SB-5: both ways, and the one who waited is told by one event."""
+    async with site(tmp_path) as c:
+        async with Fan(c, "ann") as ann, Fan(c, "bob") as bob, c.user("ann") as bell:
+            await vouch(c, "ann", "ann@example.org", ["bob@example.org"])
+            await vouch(c, "bob", "bob@example.org", ["ann@example.org"])
+            assert await ann.follows(feed("bob")) < SOON_S
+            assert await bob.follows(feed("ann")) < SOON_S
+            await bell.heard(1)
+            assert [event["payload"]["topic"] for event in bell.events] == ["hm://notifications/feed/ann%friend-joined/"]
+
+
+async def vouch(c: Cluster, user: str, me: str, contacts: list[str]) -> None:
+    headers = {"Authorization": f"Bearer {service_token('operator')}"}
+    url = f"http://{c.of('social')[0].address}/v1/social/users/{user}/links/book"
+    async with c.http.put(url, json={"me": me, "contacts": contacts}, headers=headers) as answer:
+        assert answer.status == 202, await answer.text()
+
+
+async def test_it_survives_a_reconnect_and_brings_what_was_missed_and_who_was_gained_meanwhile(tmp_path: Path) -> None:
+    """SB-6, DPS-8."""
+    async with site(tmp_path) as c:
+        await desk(c).befriend("ann", "bob")
+        await make_mix(c)
+        async with Fan(c, "ann") as ann:
+            await ann.follows(feed("bob"), MIX)
+            await ask(c, "bob", "POST", "/v1/playlists/bob/mix/changes", {"change": {"op": "add", "tracks": ["t2"]}})
+            await ann.until(lambda: len(ann.heard(MIX)) == 1)
+            await ann.client.ping()
+            for session in list(c.of("accesspoint")[0].core.sessions):
+                session.abort()
+            await ask(c, "bob", "POST", "/v1/playlists/bob/mix/changes", {"change": {"op": "add", "tracks": ["t3"]}})
+            await desk(c).befriend("ann", "cyd")
+            await ann.follows(feed("bob"), MIX, feed("cyd"))
+            await ann.until(lambda: len(ann.heard(MIX)) == 2)
+            assert [event.payload["version"] for event in ann.events if event.topic == MIX] == [2, 3]
+            assert all(event.gap == 0 for event in ann.events)
+
+
+async def test_what_stands_stands_while_social_is_lost_and_what_has_changed_comes_when_it_is_back(tmp_path: Path) -> None:
+    """AUTH-10."""
+    async with site(tmp_path) as c:
+        await desk(c).befriend("ann", "bob")
+        async with Fan(c, "ann") as ann:
+            await ann.follows(feed("bob"))
+            await c.crash("sto/social1")
+            await c.play("bob", track="1")
+            await ann.until(lambda: len(ann.heard(feed("bob"))) == 1)
+            async with Fan(c, "ann") as second:
+                assert (second.client.topics, second.news[-1].whole) == (frozenset(), False)
+                await c.start("sto/social1")
+                await desk(c).befriend("ann", "cyd")
+                await second.follows(feed("bob"), feed("cyd"))
+                await second.until(lambda: second.news[-1].whole)
+                await ann.follows(feed("bob"), feed("cyd"))
+
+
+async def test_nobody_who_does_not_ask_sees_anything_new(tmp_path: Path) -> None:
+    async with site(tmp_path) as c:
+        await desk(c).befriend("ann", "bob")
+        async with c.user("ann") as ann:
+            await desk(c).befriend("ann", "cyd")
+            await ann.fence()
+            assert ann.events == []
+            assert c.of("accesspoint")[0].core.friends.rosters.asked == 0
