@@ -60,7 +60,7 @@ class Changes:
             stand = await stand_of(self._store, user)
             marks = {mark for mark in ask.marks if ask.action == "delete" or not stand.states.is_deleted(mark)}
             _check_room(stand, marks)
-            done = await self._apply(user, epoch, stand, ToldChange(0, stand.changed, ask.action, sorted(marks)))
+            done = await self._apply(user, epoch, stand, ToldChange(stand.changed, ask.action, sorted(marks)))
         return [_unknown(mark, f"no item has the mark {mark}; it is deleted, or too old") for mark in ask.marks if mark not in done]
 
     async def read_up_to(self, user: str, mark: int | None, epoch: int) -> None:
@@ -74,9 +74,9 @@ class Changes:
             if mark > stand.read:
                 await self._store.move(user, READ, mark)
             if unread := stand.states.unread_up_to(mark):
-                await self._apply(user, epoch, stand, ToldChange(0, stand.changed, "read", unread), up_to=mark)
+                await self._apply(user, epoch, stand, ToldChange(stand.changed, "read", unread), up_to=mark)
             elif mark > stand.read:
-                await self._tell(user, epoch, None)
+                await self._tell(user, epoch, stand.changed, None)
 
     async def _apply(self, user: str, epoch: int, stand: Stand, change: ToldChange, up_to: int | None = None) -> set[int]:
         """Stores `change` under the next number, and tells it; returns the marks of the items that are there.
@@ -87,7 +87,7 @@ class Changes:
         done = await self._store_all(user, change.marks, ACTIONS[change.action], number)
         if done:
             marks = sorted(done) if up_to is None else []
-            await self._tell(user, epoch, msgspec.structs.replace(change, changed=number, marks=marks, up_to=up_to))
+            await self._tell(user, epoch, number, msgspec.structs.replace(change, marks=marks, up_to=up_to))
         return done
 
     async def _store_all(self, user: str, marks: list[int], state: ItemState, number: int) -> set[int]:
@@ -96,9 +96,9 @@ class Changes:
             done |= await self._store.change_items(user, marks[at : at + MAX_CHANGED], state, number)
         return done
 
-    async def _tell(self, user: str, epoch: int, change: ToldChange | None) -> None:
+    async def _tell(self, user: str, epoch: int, changed: int, change: ToldChange | None) -> None:
         stand = await stand_of(self._store, user)
-        marks = ToldMarks(epoch, stand.read, await unread_of(self._store, user, stand))
+        marks = ToldMarks(epoch, stand.read, await unread_of(self._store, user, stand), changed)
         self._publish(marks_moved(user, int(self._wall() * 1000), marks, change))
 
 

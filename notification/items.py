@@ -18,22 +18,27 @@ MARKS_KIND: Final = "marks"
 _ENCODE: Final = msgspec.json.Encoder().encode
 
 
-class ToldMarks(msgspec.Struct, frozen=True):
-    """The marks of a user as all their devices are told them: the epoch, up to which mark they have read, and how many items are left."""
+class ToldMarks(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The marks of a user as all their devices are told them.
+
+    - `epoch`: that of the store.
+    - `read`: up to which mark they have read, and `unread`: how many items are left.
+    - `changed`: the number of the last change; not told where there was none.
+    """
 
     epoch: int
     read: int
     unread: int
+    changed: int = 0
 
 
 class ToldChange(msgspec.Struct, frozen=True, omit_defaults=True):
     """A change of items as all devices of a user are told it.
 
-    - `changed`: its number, and `after` that of the change before it.
+    - `after`: the number of the change before it.
     - `action`: what was done with the items at `marks`, or with all up to `up_to`.
     """
 
-    changed: int
     after: int
     action: str
     marks: list[int] = []
@@ -72,8 +77,8 @@ def marks_moved(user: str, ts_ms: int, marks: ToldMarks, change: ToldChange | No
     """
     if change is None:
         return _to_inbox(user, ts_ms, f"read-{marks.read}", MARKS_KIND, _ENCODE(marks))
-    payload = {**msgspec.structs.asdict(marks), **msgspec.to_builtins(change)}
-    return _to_inbox(user, ts_ms, f"change-{change.changed}", MARKS_KIND, _ENCODE(payload))
+    payload = {**msgspec.to_builtins(marks), **msgspec.to_builtins(change)}
+    return _to_inbox(user, ts_ms, f"change-{marks.changed}", MARKS_KIND, _ENCODE(payload))
 
 
 def _to_inbox(user: str, ts_ms: int, event_id: str, kind: str, payload: bytes) -> Event:

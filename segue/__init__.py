@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from segue.sdk.errors import ConnectionLost, Misuse, ProtocolError, Refused, SegueError, Stalled
     from segue.sdk.mark_file import MarkFile
     from segue.sdk.messages import Announcement, Ended, Event, FriendNews, Gap, Installed, LostTopic, Offloaded, RejectedTopic
-    from segue.sdk.notification_messages import History, Marks, Notification, PastEvent
+    from segue.sdk.notification_inbox import NotificationInbox
+    from segue.sdk.notification_messages import History, Marks, Notification, NotificationPage, PastEvent, RejectedMark
     from segue.sdk.notifier import Notifier, StoredNotification
     from segue.sdk.operator import Operator
     from segue.sdk.operator_answers import OrderOutcome, StandingBan, StandingRevocation, UserSession, UserSessions
@@ -50,6 +51,8 @@ __all__ = [
     "Marks",
     "Misuse",
     "Notification",
+    "NotificationInbox",
+    "NotificationPage",
     "NotificationPreferences",
     "Notifier",
     "Offloaded",
@@ -68,6 +71,7 @@ __all__ = [
     "PushDevice",
     "QuietHours",
     "Refused",
+    "RejectedMark",
     "RejectedTopic",
     "Rejection",
     "Result",
@@ -95,7 +99,8 @@ _HOMES = {
     "segue.sdk.errors": ("ConnectionLost", "Misuse", "ProtocolError", "Refused", "SegueError", "Stalled"),
     "segue.sdk.messages": ("Announcement", "Ended", "Event", "FriendNews", "Gap", "Installed", "LostTopic", "Offloaded", "RejectedTopic"),
     "segue.sdk.mark_file": ("MarkFile",),
-    "segue.sdk.notification_messages": ("History", "Marks", "Notification", "PastEvent"),
+    "segue.sdk.notification_inbox": ("NotificationInbox",),
+    "segue.sdk.notification_messages": ("History", "Marks", "Notification", "NotificationPage", "PastEvent", "RejectedMark"),
     "segue.sdk.notifier": ("Notifier", "StoredNotification"),
     "segue.sdk.operator": ("Operator",),
     "segue.sdk.operator_answers": ("OrderOutcome", "StandingBan", "StandingRevocation", "UserSession", "UserSessions"),

@@ -42,7 +42,7 @@ from segue.sdk.messages import (
     topic_batches,
 )
 from segue.sdk.notification_feed import INBOXES, NotificationFeed
-from segue.sdk.notification_messages import History, LastEvents, Marks, Notification, PastEvent, Pulled
+from segue.sdk.notification_messages import Action, History, LastEvents, Marks, Notification, NotificationPage, PastEvent, Pulled
 from segue.sdk.outage import Outage
 from segue.sdk.position_file import PositionFile
 from segue.sdk.position_saver import PositionSaver
@@ -291,6 +291,33 @@ class Client:
         ConnectionLost when there is no connection, and when it breaks before the answer.
         """
         return await self._feed.read(mark)
+
+    async def list_notifications(
+        self, *, archived: bool = False, limit: int = 50, before: int | None = None, epoch: int | None = None
+    ) -> NotificationPage:
+        """Returns a page of the user's stored notifications, newest first, whatever this device has seen. Raises as `read`.
+
+        - `archived`: those that are archived, or the others.
+        - `limit`: how many at most.
+        - `before`: the `next` of the page before it, and `epoch` the epoch of that page.
+        """
+        message: dict[str, Any] = {"op": "list", "archived": archived, "limit": limit}
+        if before is not None:
+            message |= {"before": before} | ({} if epoch is None else {"epoch": epoch})
+        return await self._keeper.now().call(NotificationPage, message)
+
+    async def change_notifications(self, action: Action, marks: Iterable[int]) -> Marks:
+        """Does `action` with the notifications at `marks`: "read", "unread", "archive", "unarchive" or "delete".
+
+        All devices of the user are told. It may be repeated. Returns the marks, with those that were `rejected`: they stand for nothing
+        that is there. Raises as `read`. `NotificationInbox` keeps a view that follows such changes.
+        """
+        return await self._feed.change(action, list(marks))
+
+    @property
+    def feed(self) -> NotificationFeed:
+        """The feed of notifications, for other parts of the SDK."""
+        return self._feed
 
     async def history(self, topic: str, *, limit: int = 50, before: str | None = None) -> History:
         """Returns a page of the stored events of `topic`, newest first.

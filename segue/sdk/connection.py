@@ -33,7 +33,7 @@ from segue.sdk.messages import (
     topic_batches,
     weakest,
 )
-from segue.sdk.notification_messages import History, LastEvents, Marks, Pulled
+from segue.sdk.notification_messages import History, LastEvents, Marks, NotificationPage, Pulled
 from segue.sdk.recoverer import Recoverer
 from segue.sdk.token_source import TokensFor, fresh_for
 from segue.sdk.wire import WebSocketWire
@@ -240,7 +240,7 @@ class ClientConnection:
             case Pong():
                 self._recoverer.reach(answer.point)
                 _settle(self._pongs.popleft() if self._pongs else None, answer.time_ms)
-            case Refreshed() | Unsubscribed() | Ok() | Pulled() | Marks() | History() | LastEvents() | Private():
+            case Refreshed() | Unsubscribed() | Ok() | Pulled() | NotificationPage() | Marks() | History() | LastEvents() | Private():
                 _settle(self._calls.get(answer.id) if answer.id is not None else None, answer)
             case Problem():
                 self._take_problem(answer)

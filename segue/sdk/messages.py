@@ -12,7 +12,7 @@ import msgspec
 
 from infra.kernel.events import OPENING
 from segue.sdk.errors import ProtocolError
-from segue.sdk.notification_messages import History, LastEvents, Marks, Pulled
+from segue.sdk.notification_messages import History, LastEvents, Marks, NotificationPage, Pulled
 
 Wait = Literal["local", "all"]
 Whom = Literal["friends"]
@@ -236,7 +236,22 @@ class Problem(_Message, frozen=True, kw_only=True, tag="error"):
 
 
 News = Offloaded | Ended | Announcement | Gap | FriendNews
-Answer = Welcome | Refreshed | Subscribed | Unsubscribed | Ok | Pong | Problem | Pulled | Marks | History | LastEvents | Private | News
+Answer = (
+    Welcome
+    | Refreshed
+    | Subscribed
+    | Unsubscribed
+    | Ok
+    | Pong
+    | Problem
+    | Pulled
+    | NotificationPage
+    | Marks
+    | History
+    | LastEvents
+    | Private
+    | News
+)
 _DECODER: Final[msgspec.json.Decoder[Answer | Event]] = msgspec.json.Decoder(Answer | Event)
 _ANSWERS: Final = frozenset(
     {

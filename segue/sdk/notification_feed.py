@@ -7,7 +7,8 @@ import asyncio
 import contextlib
 import logging
 import random
-from typing import Final, Self
+from collections.abc import Iterable
+from typing import Any, Final, Protocol, Self
 
 import msgspec
 
@@ -17,24 +18,38 @@ from segue.sdk.errors import ConnectionLost, Misuse, ProtocolError, Refused, Seg
 from segue.sdk.keeper import ConnectionKeeper
 from segue.sdk.mark_file import MarkFile, Place
 from segue.sdk.messages import Event
-from segue.sdk.notification_messages import InEpoch, Marks, Notification, Pulled, ReadElsewhere
-from segue.sdk.notifications import Bell
+from segue.sdk.notification_messages import Action, InEpoch, Marks, Notification, Pulled, ReadElsewhere
+from segue.sdk.notifications import Bell, NextPull
 
 INBOXES: Final = "hm://notifications/inbox/"
 GOODBYE_S: Final = 1.0
 _LOG: Final = logging.getLogger("segue.sdk.client")
 
 
+class InboxEar(Protocol):
+    """A part of the SDK that hears what the server says of the inbox, whoever asked."""
+
+    def came(self, items: Iterable[Notification], epoch: int | None) -> None:
+        """Takes notifications that came live, or were pulled."""
+
+    def heard(self, news: ReadElsewhere) -> None:
+        """Takes what the server says of the marks and of changes."""
+
+    def connected(self) -> None:
+        """Takes note that the client is connected again."""
+
+
 class NotificationFeed:
     """An asynchronous iterator over the notifications of a client: each once, ascending by mark, live or pulled.
 
     At most `inbox_items` of the options wait for the application; what does not fit is pulled later. With `mark_file` a device that
-    restarts goes on where it stood. It asks by way of `keeper`; `rng` spreads its tries.
+    restarts goes on where it stood. It asks by way of `keeper`; `rng` spreads its tries. `ears` hear all that is said of the inbox.
     """
 
     def __init__(self, keeper: ConnectionKeeper, options: ClientOptions, mark_file: MarkFile | None, rng: Rng | None) -> None:
         place = mark_file.load() if mark_file else None
         self.bell = Bell(options, *place or ())
+        self.ears: list[InboxEar] = []
         self._keeper = keeper
         self._options = options
         self._mark_file = mark_file
@@ -50,7 +65,7 @@ class NotificationFeed:
         """Takes what the server says of notifications without a call: an event of the user's inbox, or the pull at hello."""
         match message:
             case Pulled():
-                self.bell.pulled(message)
+                self._pulled(message)
             case Event():
                 try:
                     self._take_in(message)
@@ -61,6 +76,8 @@ class NotificationFeed:
     def connected(self) -> None:
         """Takes note that a connection was welcomed."""
         self.bell.connected(asyncio.get_running_loop().time())
+        for ear in self.ears:
+            ear.connected()
         self._changed.set()
 
     def lost(self) -> None:
@@ -104,6 +121,15 @@ class NotificationFeed:
         self._changed.set()
         return marks
 
+    async def change(self, action: Action, marks: list[int]) -> Marks:
+        """Does `action` with the items at `marks`. Returns the marks. Raises ConnectionLost, Refused and Stalled."""
+        held = self.bell.held
+        message: dict[str, Any] = {"op": "change", "action": action, "marks": marks} | _of(self.bell.epoch)
+        answer = await self._keeper.now().call(Marks, message)
+        self.bell.marked(answer, held)
+        self._changed.set()
+        return answer
+
     def __aiter__(self) -> Self:
         """Returns the feed. One task at a time may iterate."""
         return self
@@ -142,9 +168,15 @@ class NotificationFeed:
     def _take_in(self, event: Event) -> None:
         match event.kind:
             case "notification":
-                self.bell.live(msgspec.convert(event.payload, Notification), msgspec.convert(event.payload, InEpoch).epoch)
+                item, epoch = msgspec.convert(event.payload, Notification), msgspec.convert(event.payload, InEpoch).epoch
+                self.bell.live(item, epoch)
+                for ear in self.ears:
+                    ear.came([item], epoch)
             case "marks":
-                self.bell.read_elsewhere(msgspec.convert(event.payload, ReadElsewhere))
+                news = msgspec.convert(event.payload, ReadElsewhere)
+                self.bell.read_elsewhere(news)
+                for ear in self.ears:
+                    ear.heard(news)
 
     def _wake(self) -> None:
         self._changed.set()
@@ -176,8 +208,14 @@ class NotificationFeed:
             since = {} if pull.since is None else {"since": pull.since} | _of(pull.epoch)
             answer = await self._keeper.now().call(Pulled, {"op": "pull", "limit": pull.limit} | since)
             self._failures = 0
-            self.bell.pulled(answer, pull)
+            self._pulled(answer, pull)
             self._arrived.set()
+
+    def _pulled(self, answer: Pulled, pull: NextPull | None = None) -> None:
+        self.bell.pulled(answer, pull)
+        for ear in self.ears:
+            ear.came(answer.items, answer.epoch)
+            ear.heard(ReadElsewhere(answer.read, answer.unread, answer.epoch, answer.changed))
 
     async def _tell_seen(self, now_s: float) -> None:
         held = self.bell.held

@@ -1,11 +1,14 @@
 """The messages of the notification module and of presence to a client, as typed values. Pure.
 
-`Notification`, `Marks`, `History` and `PastEvent` are public: the SDK gives them to the application as they are.
+`Notification`, `NotificationPage`, `Marks`, `RejectedMark`, `History` and `PastEvent` are public: the SDK gives them to the application
+as they are.
 """
 
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
+
+Action = Literal["read", "unread", "archive", "unarchive", "delete"]
 
 
 class Notification(msgspec.Struct, frozen=True, kw_only=True):
@@ -17,6 +20,7 @@ class Notification(msgspec.Struct, frozen=True, kw_only=True):
     - `ts_ms`, `id`: the time (ms since 1970) and the id of the event behind it.
     - `types`: what the rules chose for it. A bell shows those with `in-client`.
     - `read`: whether the user had read it, on any device, when it was sent.
+    - `archived`: whether the user had archived it then.
     """
 
     mark: int
@@ -28,6 +32,7 @@ class Notification(msgspec.Struct, frozen=True, kw_only=True):
     payload: dict[str, Any]
     types: tuple[str, ...] = ()
     read: bool = False
+    archived: bool = False
 
     @property
     def rings(self) -> bool:
@@ -48,7 +53,7 @@ class Pulled(msgspec.Struct, frozen=True, kw_only=True, tag_field="op", tag="not
     - `items`: the notifications after the mark that was asked for, up to `next`.
     - `more`: whether there are others after `next`.
     - `epoch`: the epoch to which all these marks belong.
-    - `seen`, `read`, `unread`: as in Marks.
+    - `seen`, `read`, `unread`, `changed`: as in Marks.
     - `reset`: the mark that was asked for stands for nothing in this epoch, so the answer began at 0.
     """
 
@@ -60,7 +65,36 @@ class Pulled(msgspec.Struct, frozen=True, kw_only=True, tag_field="op", tag="not
     seen: int = 0
     read: int = 0
     unread: int = 0
+    changed: int = 0
     reset: bool = False
+
+
+class NotificationPage(msgspec.Struct, frozen=True, kw_only=True, tag_field="op", tag="list"):
+    """A page of a user's notifications, newest first: archived ones, or the others.
+
+    - `next`: the `before` of the page after it; None at the end.
+    - `epoch`: the epoch to which all these marks belong.
+    - `seen`, `read`, `unread`, `changed`: as in Marks.
+    - `reset`: the mark that was asked for belongs to another epoch, so the answer began at the newest.
+    """
+
+    id: int | None = None
+    items: tuple[Notification, ...] = ()
+    next: int | None = None
+    epoch: int | None = None
+    seen: int = 0
+    read: int = 0
+    unread: int = 0
+    changed: int = 0
+    reset: bool = False
+
+
+class RejectedMark(msgspec.Struct, frozen=True):
+    """A mark of which a change was refused. `code` is the name of the code that says why, `reason` says what exactly is wrong."""
+
+    mark: int
+    code: str
+    reason: str = ""
 
 
 class Marks(msgspec.Struct, frozen=True, kw_only=True, tag_field="op", tag="marks"):
@@ -69,7 +103,9 @@ class Marks(msgspec.Struct, frozen=True, kw_only=True, tag_field="op", tag="mark
     - `epoch`: the epoch to which the marks belong.
     - `seen`: up to here this client has taken notifications.
     - `read`: up to here the user has read, on any device.
-    - `unread`: how many the user has not read.
+    - `unread`: how many the user has neither read nor archived nor deleted.
+    - `changed`: the number of the last change of single notifications; 0 if there was none.
+    - `rejected`: the marks that a change did not change.
     """
 
     id: int | None = None
@@ -77,14 +113,26 @@ class Marks(msgspec.Struct, frozen=True, kw_only=True, tag_field="op", tag="mark
     seen: int
     read: int
     unread: int
+    changed: int = 0
+    rejected: tuple[RejectedMark, ...] = ()
 
 
 class ReadElsewhere(msgspec.Struct, frozen=True):
-    """The payload of the event `marks` of an inbox: the read mark rose."""
+    """The payload of the event `marks` of an inbox: the read mark rose, or single notifications were changed.
+
+    - `changed`: the number of the last change; 0 if there was none.
+    - `after`: the number of the change before this one.
+    - `action`: what was done with `marks`, or with all up to `up_to`; empty where only the read mark rose.
+    """
 
     read: int
     unread: int
     epoch: int | None = None
+    changed: int = 0
+    after: int = 0
+    action: str = ""
+    marks: tuple[int, ...] = ()
+    up_to: int | None = None
 
 
 class PastEvent(msgspec.Struct, frozen=True, kw_only=True):

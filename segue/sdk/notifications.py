@@ -5,7 +5,8 @@ which is pulled. A pull answers with everything between the mark it asked for an
 Rule 2: an item is shown once. Marks decide, and ids where a server that counts anew (`reset`) repeats itself.
 Rule 3: the seen mark is what was taken from the queue, so it never passes a gap nor an item that waits.
 Rule 4: an item that finds the queue full is left to a later pull, so the queue is bounded and nothing is lost.
-Rule 5: the read mark only rises; what an older answer says of it and of the unread count is passed over.
+Rule 5: the read mark and the number of the last change only rise; what an older answer says of them and of the unread count is passed
+over.
 Rule 6: marks of another epoch stand for other items. Whatever bears one leads to a pull with `held` and its own epoch; the
 server answers that with `reset`, and the device begins again.
 """
@@ -45,7 +46,7 @@ class Bell:
         self.held, self.epoch = held, epoch
         self.read = 0
         self.unread = 0
-        self._read_before = 0
+        self._read_before = self._changed_before = 0
         self._options = options
         self._queue: deque[Notification] = deque()
         self._ids: dict[str, None] = {}
@@ -70,7 +71,7 @@ class Bell:
         """Takes note that the connection ended."""
         self._is_connected = self._is_synced = False
         self._seen_told = 0  # whether the last one arrived is unknown
-        self._read_before = 0  # what comes over the next connection is newer
+        self._read_before = self._changed_before = 0  # what comes over the next connection is newer
 
     def failed(self, retry_at_s: float) -> None:
         """Takes note that the server could not answer a pull or a seen. Neither is asked again before `retry_at_s`."""
@@ -87,16 +88,17 @@ class Bell:
             self._has_missed = True  # a gap; or an old mark of a new event: the server may count anew
 
     def read_elsewhere(self, marks: ReadElsewhere) -> None:
-        """Takes over a read mark that rose, on whatever device."""
+        """Takes over a read mark that rose, or the count after a change, on whatever device."""
         if self._is_other(marks.epoch):
             self._has_missed = True
-        elif marks.read >= self._read_before:
+        elif marks.read >= self._read_before and marks.changed >= self._changed_before:
             self.read = self._read_before = marks.read
+            self._changed_before = marks.changed
             self.unread = marks.unread
 
     def marked(self, marks: Marks, held_when_asked: int | None) -> None:
         """Takes the answer to a seen or a read; `held_when_asked` is `held` when it was asked."""
-        self.read_elsewhere(ReadElsewhere(marks.read, marks.unread, marks.epoch))
+        self.read_elsewhere(ReadElsewhere(marks.read, marks.unread, marks.epoch, marks.changed))
         if self._is_other(marks.epoch):
             return
         self._seen_told = max(self._seen_told, marks.seen)
@@ -116,7 +118,7 @@ class Bell:
         assert self.held is not None
         self.epoch = answer.epoch or self.epoch
         self._seen_told = max(self._seen_told, min(answer.seen, answer.next))
-        self.read_elsewhere(ReadElsewhere(answer.read, answer.unread, answer.epoch))
+        self.read_elsewhere(ReadElsewhere(answer.read, answer.unread, answer.epoch, answer.changed))
         is_whole = start <= self.held and self._append(answer)
         is_overtaken = answer.next < self.held  # by live copies; or, at hello, the server counts anew
         self._has_more = not is_whole or answer.more or (is_overtaken and since is None)
@@ -181,7 +183,7 @@ class Bell:
 
     def _begin(self, held: int, epoch: int | None) -> None:
         self.held, self.epoch = held, epoch
-        self._read_before = self._seen_told = 0
+        self._read_before = self._changed_before = self._seen_told = 0
         if self._seen_by_hand is not None:
             self._seen_by_hand = 0
 

@@ -117,7 +117,7 @@ class ScriptedServer:
     """A server on a free port of the loopback. `answers` has a function for each op; None in place of an answer is silence.
 
     With an `inbox` it has a notification module, too. It pulls at hello, answers the ops that are not in `answers`, and tells all clients
-    when the read mark rises.
+    what is read or changed.
     """
 
     def __init__(self, inbox: InboxModel | None = None) -> None:
@@ -182,11 +182,15 @@ class ScriptedServer:
         assert peer is not None
         if self.inbox is None:
             return error("unavailable", 4300, id=message["id"])
-        read_mark = self.inbox.read_mark
         answer: Message = getattr(self.inbox, op)(peer.hello["client"], message)
-        if self.inbox.read_mark > read_mark:
-            await self.tell("marks", self.inbox.read_elsewhere())
+        await self.tell_news()
         return answer
+
+    async def tell_news(self) -> None:
+        """Tells all clients what was read or changed."""
+        assert self.inbox is not None
+        while self.inbox.news:
+            await self.tell("marks", self.inbox.news.pop(0))
 
     async def _connect(self, request: web.Request) -> web.StreamResponse:
         if self.refuse_with is not None:

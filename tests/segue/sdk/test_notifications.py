@@ -431,11 +431,24 @@ class Notifications(RuleBasedStateMachine):
         reader = self.phones[phone % len(self.phones)]
         if not reader.is_connected:
             return
-        before, held = self.server.read_mark, reader.bell.held
+        held = reader.bell.held
         marks = self.server.read(reader.name, {} if mark is None else {"mark": mark})
         reader.bell.marked(msgspec.convert(marks, Marks), held)
-        if self.server.read_mark > before:
-            told = msgspec.convert(self.server.read_elsewhere(), ReadElsewhere)
+        self._tell_news()
+
+    @rule(phone=st.integers(0, 2), mark=st.integers(1, 9), action=st.sampled_from(["read", "unread", "archive", "unarchive"]))
+    def change(self, phone: int, mark: int, action: str) -> None:
+        changer = self.phones[phone % len(self.phones)]
+        if not changer.is_connected:
+            return
+        held = changer.bell.held
+        marks = self.server.change(changer.name, {"action": action, "marks": [mark]})
+        changer.bell.marked(msgspec.convert(marks, Marks), held)
+        self._tell_news()
+
+    def _tell_news(self) -> None:
+        while self.server.news:
+            told = msgspec.convert(self.server.news.pop(0), ReadElsewhere)
             self.copies += [(phone, self.era, told) for phone in self.phones if phone.is_connected]
 
     @precondition(lambda self: self.copies)
