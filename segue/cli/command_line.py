@@ -22,6 +22,7 @@ SECTIONS: Final = {
     "Use it": (
         entry("token", "segue.cli.token:token", "Print a token for a user or for a service"),
         entry("listen", "segue.cli.listen:listen", "Print what is published on each TOPIC"),
+        entry("inbox", "segue.cli.inbox:inbox", "Show, read, archive and delete what a user was told"),
         entry("publish", "segue.cli.publish:publish", "Publish an event on TOPIC, or those in a file"),
         entry("act", "segue.cli.act:act", "Tell a user's friends what the user does"),
         entry("notify", "segue.cli.notify:notify", "Tell followers of TOPIC something"),
