@@ -20,6 +20,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 PAGE = Path(__file__).resolve().parents[2] / "examples" / "follow.html"
 BOB = "hm://presence/user/bob/"
+AGO = (("hm://presence/user/eve/", 2_000), (BOB, 1_000))
 TOLD = "document.querySelector('#notice span').textContent"
 
 
@@ -33,6 +34,7 @@ async def browser() -> AsyncIterator[Browser]:
 async def server(browser: Browser) -> AsyncIterator[ScriptedServer]:
     async with ScriptedServer() as running:
         yield running
+        await browser.value("sessionStorage.clear()")  # the next test is somebody else
         await browser.call("Page.navigate", url="about:blank")
 
 
@@ -95,6 +97,48 @@ async def test_the_form_connects_as_well(browser: Browser, server: ScriptedServe
     peer = await server.next_peer()
     assert peer.hello["token"] == "typed"
     assert (await peer.heard("subscribe"))["topics"] == [BOB, "hm://presence/user/eve/"]
+
+
+async def test_what_friends_did_before_is_there_at_once(browser: Browser, server: ScriptedServer) -> None:
+    """SB-31: nobody looks at an empty page while friends have played; and what comes live later is not shown twice."""
+    eve = "hm://presence/user/eve/"
+    before = [{name: event(topic, 1, id=topic, ts=ts)[name] for name in ("topic", "ts", "id", "kind", "payload")} for topic, ts in AGO]
+    server.answers["last"] = lambda message: {"op": "last", "id": message["id"], "events": before}
+    peer = await connected(browser, server, f"bob,eve,{eve.replace('eve', 'ann')},hm://playlist/user/bob/mix/")
+    assert (await peer.heard("last"))["topics"] == [BOB, eve, "hm://presence/user/ann/"]
+    await browser.until(rows(2))
+    assert [words.split()[0] for words in await feed(browser)] == ["eve", "bob"]
+    await peer.send(event(BOB, 1, id=BOB, ts=AGO[1][1]))
+    await peer.send(event(BOB, 2, id="new", ts=AGO[0][1] + 1))
+    await browser.until(rows(3))
+    peer.drop()
+    peer = await server.next_peer()
+    await peer.heard("subscribe")
+    assert "last" not in peer.waiting()
+    assert browser.problems == []
+
+
+async def test_a_reload_goes_on_until_somebody_disconnects(browser: Browser, server: ScriptedServer) -> None:
+    await connected(browser, server)
+    await browser.open(PAGE.as_uri())
+    assert (await server.next_peer()).hello["token"] == "secret"
+    await browser.until(phase("connected"))
+    await browser.value("document.getElementById('leave').click()")
+    await browser.open(PAGE.as_uri())
+    assert await browser.value(phase("idle"))
+    assert await browser.value("document.getElementById('setup').elements.token.value") == ""
+
+
+async def test_an_address_that_never_answered_is_no_lost_connection(browser: Browser, server: ScriptedServer) -> None:
+    query = urlencode({"url": "ws://127.0.0.1:1", "friends": "bob"})
+    await browser.open(f"{PAGE.as_uri()}?{query}#token=secret")
+    await browser.until(phase("waiting"))
+    assert await browser.value(TOLD) == "nobody answers at ws://127.0.0.1:1/v1/connect: is an access point running there?"
+    browser.problems.clear()  # the browser says so, too
+    peer = await connected(browser, server)
+    peer.drop()
+    await browser.until(phase("waiting"))
+    assert await browser.value(TOLD) == "the connection was lost"
 
 
 MARKUP = "<img src=x onerror='window.hacked = 1'><script>window.hacked = 1</script>"
@@ -262,7 +306,9 @@ async def test_more_friends_than_fit_into_one_message_are_sent_in_several(browse
 async def desk(browser: Browser) -> AsyncIterator[ScriptedServer]:
     """Serves stored notifications of the user."""
     async with ScriptedServer(InboxModel()) as running:
+        running.answers["last"] = lambda message: {"op": "last", "id": message["id"], "events": []}
         yield running
+        await browser.value("sessionStorage.clear()")  # the next test is somebody else
         await browser.call("Page.navigate", url="about:blank")
 
 
