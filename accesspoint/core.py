@@ -25,6 +25,7 @@ from .bearer import Verify
 from .calls import Calls
 from .dismissals import Dismissals
 from .expiry import Expiry
+from .follower_gains import FollowerGains
 from .follows import Follows
 from .friends.following import FriendFollowing
 from .gap_notices import GapNotices
@@ -80,7 +81,8 @@ class AccessPointCore:
         self.keeping = Keeping()
         self.gap_notices = GapNotices(self.hub, soon, lambda session: self.recoveries.point(session))
         self.recoveries = Recoveries(options, self.hub, self.keeping, self.gap_notices)
-        self.announcer = Announcer(options.site, self.hub.wanted)
+        gains = FollowerGains(self.hub) if options.tells_followers else None
+        self.announcer = Announcer(options.site, self.hub.wanted, gains_of=gains.of if gains is not None else lambda rows: b"")
         self.calls = Calls(options.max_calls, options.max_calls_bytes, options.call_s)
         self.attendance = Attendance(soon)
         self.offload_notices = OffloadNotices(self.hub, options.max_topics_per_message, soon)
@@ -97,7 +99,7 @@ class AccessPointCore:
         self.disconnects: Counter[str] = Counter()
         self.relay = Relay(self.calls, options.services, self.refusals, options.max_calls_per_client)
         self._options, self._rng = options, rng
-        self.subscriptions = Subscriptions(options, self.hub, self.announcer, self.journal)
+        self.subscriptions = Subscriptions(options, self.hub, self.announcer, self.journal, gains)
         self.users = SessionsByUser()
         self.gatekeeper = Gatekeeper(
             options,

@@ -46,6 +46,8 @@ class AccessPointOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unkno
     link: LinkTiming = LinkTiming()
     capture: CaptureOptions = CaptureOptions()
     reuse_port: bool = False
+    # Whether brokers hear about how many clients follow each topic, so that an overloaded one can send first what is worth most.
+    tells_followers: bool = False
     # How much may wait while it goes from one aggregator to another; beyond it that ends at once.
     move_bytes: int = 16 << 20
     # From where clients may come: how many from each address, and pages of which origins; see `check_origin`.

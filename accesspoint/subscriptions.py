@@ -10,6 +10,7 @@ from infra.kernel.topics import Topic
 
 from .authorization.playlists_by_owner import PlaylistsByOwner
 from .followable import parse_followable
+from .follower_gains import FollowerGains
 from .hub import Hub, Row
 from .journal import Journal
 from .options import AccessPointOptions
@@ -21,12 +22,15 @@ from .wish import Wish
 class Subscriptions:
     """The subscriptions of the sessions in `hub`. `journal`, if there is one, is told when they begin and end.
 
-    `playlists` are the playlists that somebody follows.
+    - `gains`: counts followers, if somebody wants to know.
+    - `playlists`: the playlists that somebody follows.
     """
 
-    def __init__(self, options: AccessPointOptions, hub: Hub, announcer: Announcer, journal: Journal | None) -> None:
+    def __init__(
+        self, options: AccessPointOptions, hub: Hub, announcer: Announcer, journal: Journal | None, gains: FollowerGains | None = None
+    ) -> None:
         self.playlists = PlaylistsByOwner()
-        self._hub, self._announcer, self._journal = hub, announcer, journal
+        self._hub, self._announcer, self._journal, self._gains = hub, announcer, journal, gains
         self._waits = Waits(options.site)
         self._limbo = Limbo([announcer])
         # While it is set, no number is given to another topic: deliveries wait that name them.
@@ -76,6 +80,8 @@ class Subscriptions:
         if news := self._hub.subscribe_all(session, topics):
             self.playlists.wanted(topic for _, topic in news)
             self._announcer.want(news)
+        if self._gains is not None:
+            self._gains.touch(topics)
 
     def parsed(self, session: Session, uris: list[str]) -> list[Topic]:
         """Returns `uris` as topics that a client of the session's user may name. Raises `Refused` if one is none, or for too many."""
@@ -89,10 +95,14 @@ class Subscriptions:
         if self._journal is not None:
             self._journal.unsubscribed(session, [topic for topic in dict.fromkeys(topics) if self._hub.holds(session, topic)])
         left = [self._hub.unsubscribe(session, topic) for topic in topics]
+        if self._gains is not None:
+            self._gains.touch(topics)
         self._withdraw([row for row in left if row is not None])
 
     def leave(self, session: Session) -> None:
         """Withdraws the topics of `session`, which is gone, and no others (SB-10)."""
+        if self._gains is not None:
+            self._gains.touch(self._hub.held(session))
         self._withdraw(self._hub.leave(session))
 
     def _withdraw(self, rows: list[Row]) -> None:
@@ -100,6 +110,11 @@ class Subscriptions:
             self.playlists.unwanted(row.topic for row in rows)
             self._announcer.unwant(row.topic for row in rows)
             self._limbo.add((row.handle, row.topic) for row in rows)
+
+    def tick(self) -> None:
+        """Tells the aggregator of which topics the number of followers is another one by now."""
+        if self._gains is not None and (changed := self._gains.changed()):
+            self._announcer.reweigh(changed)
 
     def when_installed(self, wait: str, now_s: float, answer: Answer) -> None:
         """Calls `answer` when all that was announced so far is installed, at this site or at all.

@@ -99,6 +99,7 @@ class Upstream:
     def tick(self, now: float) -> None:
         """Looks after the aggregator, once in a heartbeat interval."""
         self.source.tick()
+        self._core.subscriptions.tick()
 
     # Sending to clients.
 

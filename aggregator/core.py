@@ -6,6 +6,7 @@ from typing import Final
 
 from infra.kernel.fanout import Fanout, Receiver
 from infra.kernel.interest import MAX_LINKS
+from infra.kernel.summed_gains import SummedGains
 from infra.kernel.topics import Topic
 
 Rows = list[tuple[int, Topic]]
@@ -23,6 +24,7 @@ class AggregatorCore:
         # A change of the ring is one for all topics of the site, and it must not take as long as hashing them.
         self.fanout = Fanout(by_cell=True)
         self.interest = self.fanout.interest
+        self.gains = SummedGains(self.interest, lambda: ALL)
         self.received = self.stale = self.subscribes = self.unsubscribes = 0
 
     def open(self, receiver: Receiver) -> int:
@@ -31,21 +33,24 @@ class AggregatorCore:
 
     def close(self, bit: int) -> Rows:
         """Forgets the access point `bit`, which is gone. Returns the (row, topic) that nobody wants any more."""
+        self.gains.close(bit)
         gone = self.interest.close(bit)
         self.fanout.forget(bit)
         return self._last(gone)
 
-    def subscribe(self, bit: int, topics: Sequence[Topic], handles: Sequence[int]) -> Rows:
-        """Adds interest of the access point `bit` in `topics`; it gets their events under `handles`.
+    def subscribe(self, bit: int, topics: Sequence[Topic], handles: Sequence[int], gains: bytes = b"") -> Rows:
+        """Adds interest of the access point `bit` in `topics`; it gets their events under `handles`. `gains`: see `Subscribe`.
 
         Returns the (row, topic) that nobody wanted before: announce them.
         """
         first = [(row, topic) for row, topic, before in self.interest.subscribe(bit, topics, handles) if not before]
         self.subscribes += len(first)
+        self.gains.subscribed(bit, topics, gains, first)
         return first
 
-    def unsubscribe(self, bit: int, topics: Iterable[Topic]) -> Rows:
+    def unsubscribe(self, bit: int, topics: Sequence[Topic]) -> Rows:
         """Takes interest of the access point `bit` away. Returns the (row, topic) that nobody wants any more: withdraw them."""
+        self.gains.left(topics)
         return self._last(self.interest.unsubscribe(bit, topics))
 
     def _last(self, gone: list[tuple[int, Topic, int]]) -> Rows:

@@ -230,7 +230,7 @@ class AccessPoints:
         """Changes what `point` wants; `tell` says when that is installed."""
         topics: Sequence[Topic] = frame.topics  # type: ignore[assignment]  # the codec has checked them
         if isinstance(frame, Subscribe):
-            self._brokers.want(self._core.subscribe(point.bit, topics, frame.handles))
+            self._brokers.want(self._core.subscribe(point.bit, topics, frame.handles, frame.gains))
         else:
             self._withdraw(self._core.unsubscribe(point.bit, topics))
         # After that: the mark says how far brokers must get for this very change to be installed.
@@ -269,6 +269,7 @@ class AccessPoints:
     def tick(self) -> None:
         """Counts a heartbeat interval, and frees rows."""
         self._beat += 1
+        self._brokers.reweigh(self._core.gains.changed())
         self.release()
         self.recalls.tick()
         self.follow_ring()

@@ -38,7 +38,15 @@ class Aggregator:
         self.address = options.listen
         self.failovers = 0
         self.links = Node((AGGREGATOR, self.node, self.site), context, self, timing=options.link)
-        self._brokers = SiteClient(self.links, self.site, options.brokers, self.core.wanted, self.core, book=context.revocations)
+        self._brokers = SiteClient(
+            self.links,
+            self.site,
+            options.brokers,
+            self.core.wanted,
+            self.core,
+            book=context.revocations,
+            gains_of=self.core.gains.of,
+        )
         self.points = AccessPoints(self.core, self._brokers, self._check_left)
         self._orders = PointOrders(lambda: [point.link for point in self.points.everyone], context.log)
         self._book = context.revocations

@@ -6,7 +6,7 @@ dials, and the role gives the links to it (`SiteClient.link_up`).
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 
-from infra.kernel.announcer import Announcer, Wanted, WantedByCell
+from infra.kernel.announcer import Announcer, GainsOf, Wanted, WantedByCell
 from infra.kernel.errors import Refused
 from infra.kernel.events import Event
 from infra.kernel.frames import Announced, AnyFrame, Applied, Deliver, Heartbeat, Published, Resume, Revoked, Sealed, Settled, View
@@ -28,6 +28,7 @@ class SiteClient:
     - `wanted`: returns all (row, topic) that this node wants; without it this node only publishes. `by_cell`: see `Announcer`.
     - `max_forward_bytes`: so much of events waits for each broker at most.
     - `slots`: all slots of the site, where `brokers` are not all of them.
+    - `gains_of`: see `Announcer`.
     - `era`: returns what must be the same when a link comes back for us to go on where it broke, None when that is not known. Brokers of
       other sites give an event to one of us; in another era it may have been another one.
     - `book`: learns what brokers tell of revocations.
@@ -45,11 +46,12 @@ class SiteClient:
         book: RevocationBook | None = None,
         slots: Collection[str] | None = None,
         era: Callable[[], int | None] = lambda: 0,
+        gains_of: GainsOf = lambda rows: b"",
     ) -> None:
         self.site = site
         self._known = frozenset(brokers if slots is None else slots)
         self._book = book
-        self.announcer = Announcer(site, wanted or tuple, by_cell)
+        self.announcer = Announcer(site, wanted or tuple, by_cell, gains_of)
         self._announces = wanted is not None
         self.forwarder = Forwarder(max_forward_bytes)
         self.links: dict[str, Link] = {}
@@ -247,6 +249,10 @@ class SiteClient:
     def want(self, news: Iterable[tuple[int, Topic]]) -> None:
         """Announces the (row, topic) pairs in `news` to their owners."""
         self.announcer.want(news)
+
+    def reweigh(self, pairs: Iterable[tuple[int, Topic]]) -> None:
+        """Tells the owners of (row, topic) pairs, which are wanted, another gain of them."""
+        self.announcer.reweigh(pairs)
 
     def unwant(self, topics: Iterable[Topic]) -> None:
         """Withdraws `topics` from their owners."""

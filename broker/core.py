@@ -23,6 +23,7 @@ from infra.kernel.fanout import Fanout, Receiver
 from infra.kernel.frames import Assignment
 from infra.kernel.interest import LINKS
 from infra.kernel.recent import RecentIds
+from infra.kernel.summed_gains import SummedGains
 from infra.kernel.topics import Topic, kind_of
 
 from .gate import Gate
@@ -81,6 +82,7 @@ class BrokerCore:
         self._far = 0
         # site -> slot -> mask with the one bit of that broker's link.
         self._sites: dict[str, dict[str, int]] = {}
+        self.gains = SummedGains(self.interest, lambda: self._local)
         self._owner_at = owner_at
         # None, both, while nobody wants to know and nothing is out: then `publish` pays one check for each, and no call.
         self._recorded = self._record = record
@@ -113,6 +115,7 @@ class BrokerCore:
 
     def close(self, bit: int) -> tuple[Rows, Rows]:
         """Forgets a link that is gone. Returns what `unsubscribe` of all its topics returns."""
+        self.gains.close(bit)
         gone = self.interest.close(bit)
         local = bool(self._local & 1 << bit)
         # The next link may get the same number: every mask that holds the bit must lose it now.

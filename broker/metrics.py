@@ -34,6 +34,12 @@ METRICS: Final = (
     ),
     Metric("broker_overload_conflated_total", "counter", "Presence for other sites that a newer event of its topic replaced.", "events"),
     Metric("broker_overload_shed_total", "counter", "Presence for other sites that was dropped while it was held.", "events", "kind"),
+    Metric(
+        "broker_overload_overdue_total",
+        "counter",
+        "Held presence that went before what more clients follow, since it had waited for `max_age_s`.",
+        "events",
+    ),
     Metric("broker_overload_held_bytes", "gauge", "Presence that waits because a link to another site has too much to do.", "bytes"),
     Metric("broker_window_events", "gauge", "Events in the window, for those who were cut off.", "events"),
     Metric("broker_window_bytes", "gauge", "Memory of the window, about; at most window_bytes.", "bytes"),

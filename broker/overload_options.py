@@ -15,12 +15,14 @@ class OverloadOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     - `queue_bytes`: what waits on a link at a load of 1.
     - `late_s`: how late the loop is at a load of 1.
     - `held_bytes`: how much is held for each link at most.
+    - `max_age_s`: an event that has waited for so long goes first, however few follow its topic.
     """
 
     enabled: bool = False
     queue_bytes: int = 4 << 20
     late_s: float = 0.25
     held_bytes: int = 16 << 20
+    max_age_s: float = 10.0
 
     def check_in_broker(self, max_link_queue_bytes: int, max_payload_bytes: int) -> None:
         """Raises ConfigError where these cannot be meant.

@@ -85,7 +85,7 @@ class Broker:
             self._moves_over,
         )
         self.far = {
-            site: SiteClient(self.links, site, brokers, self.core.wanted_here, era=self.mesh.era)
+            site: SiteClient(self.links, site, brokers, self.core.wanted_here, era=self.mesh.era, gains_of=self.core.gains.of)
             for site, brokers in options.sites.items()
             if site != self.site
         }

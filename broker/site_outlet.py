@@ -7,6 +7,7 @@ It stands between the broker's core and the link. Below the load of its gate it 
 from typing import Final
 
 from infra.kernel.events import is_presence
+from infra.kernel.gains import Gains
 from infra.runtime.link import Link
 
 from .held_presence import HeldPresence
@@ -21,25 +22,29 @@ MORE_BYTES: Final = 64 << 10
 class SiteOutlet:
     """The way of a broker's events to another site over `link`.
 
-    `held`: the presence that waits.
+    - `gains`: about how many clients follow the topic of each handle there, as far as that was told.
+    - `held`: the presence that waits.
     """
 
     def __init__(self, link: Link, options: OverloadOptions) -> None:
-        self.held = HeldPresence(options.held_bytes)
+        self.gains = Gains()
+        self.held = HeldPresence(options.held_bytes, options.max_age_s, self.gains)
         self._link, self._options = link, options
         self._gate = LoadGate()
         self._is_holding = False
         self._waited_bytes = 0
+        self._now_s = 0.0
 
     def deliver(self, handle: int, body: bytes) -> None:
         """Passes an event on for the peer's topic `handle`, or holds it."""
         if self._is_holding and is_presence(body):
-            self.held.hold(handle, body)
+            self.held.hold(handle, body, self._now_s)
         else:
             self._link.deliver(handle, body)
 
-    def look(self, late_s: float) -> None:
-        """Gives the link what it takes, and holds presence from now on, or does not. `late_s`: how late the loop is."""
+    def look(self, late_s: float, now_s: float) -> None:
+        """Gives the link what it takes, and holds presence from now on, or does not. It is `now_s`, and the loop is `late_s` late."""
+        self._now_s = now_s
         waiting = self._link.waiting_bytes
         self._gate.observe(max(waiting / self._options.queue_bytes, late_s / self._options.late_s))
         self._give(2 * max(0, self._waited_bytes - waiting) + MORE_BYTES - waiting)
@@ -53,6 +58,6 @@ class SiteOutlet:
 
     def _give(self, room_bytes: int) -> None:
         while room_bytes > 0 and self.held:
-            handle, body = self.held.take()
+            handle, body = self.held.take(self._now_s)
             self._link.deliver(handle, body)
             room_bytes -= len(body)

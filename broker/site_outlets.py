@@ -1,6 +1,6 @@
 """The outlets of all links to other sites: each is looked at many times a second, and their counts outlive them."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Final
 
 from infra.kernel.interest import Interest
@@ -23,7 +23,12 @@ class SiteOutlets:
     def __init__(self, options: OverloadOptions, now_s: Callable[[], float]) -> None:
         self._options, self._now_s = options, now_s
         self._outlets: dict[Link, SiteOutlet] = {}
-        self._conflated = self._shed = 0
+        self._conflated = self._shed = self._overdue = 0
+
+    @property
+    def everyone(self) -> Collection[SiteOutlet]:
+        """All outlets."""
+        return self._outlets.values()
 
     def open(self, link: Link) -> SiteOutlet | Link:
         """Returns what takes the events for `link`, which leads to another site."""
@@ -39,6 +44,13 @@ class SiteOutlets:
             outlet.held.close()
             self._conflated += outlet.held.conflated
             self._shed += outlet.held.shed
+            self._overdue += outlet.held.overdue
+
+    def weigh(self, link: Link, handles: Sequence[int], gains: bytes) -> None:
+        """Notes about how many clients behind `link` follow the topics that it wants under `handles` (see `Subscribe`)."""
+        if (outlet := self._outlets.get(link)) is not None:
+            for handle, gain in zip(handles, gains or bytes(len(handles)), strict=True):
+                outlet.gains[handle] = gain
 
     def unwanted(self, link: Link, interest: Interest, bit: int, topics: Sequence[Topic]) -> None:
         """Drops what waits of topics that are not wanted any more.
@@ -61,7 +73,7 @@ class SiteOutlets:
         due_s = self._now_s()
         while self._outlets.get(link) is outlet:
             now_s = self._now_s()
-            outlet.look(max(0.0, now_s - due_s))
+            outlet.look(max(0.0, now_s - due_s), now_s)
             due_s = now_s + PERIOD_S
             yield PERIOD_S
 
@@ -71,5 +83,6 @@ class SiteOutlets:
         return {
             "broker_overload_conflated_total": self._conflated + sum(each.conflated for each in held),
             "broker_overload_shed_total": {Kind.USER.value: self._shed + sum(each.shed for each in held)},
+            "broker_overload_overdue_total": self._overdue + sum(each.overdue for each in held),
             "broker_overload_held_bytes": sum(each.bytes for each in held),
         }

@@ -230,18 +230,28 @@ class Subscribers:
             self._core.laggards.change(subscriber.bit, frame.n)
         if isinstance(frame, Unsubscribe):
             self.outlets.unwanted(subscriber.link, self._core.interest, subscriber.bit, topics)
+            self._core.gains.left(topics)
             self._withdraw(*self._core.unsubscribe(subscriber.bit, topics))
         elif not topics:
             # An empty change asks for an answer behind all that was sent before: by the other sites, too.
             self.outlets.release(subscriber.link)
             for client in self._seen_by(subscriber).values():
                 client.announcer.ask_all()
-        elif news := self._core.subscribe(subscriber.bit, topics, frame.handles):
-            for client in self._far.values():
+        else:
+            news = self._core.subscribe(subscriber.bit, topics, frame.handles)
+            self._weigh(subscriber, topics, frame, news)
+            for client in self._far.values() if news else ():
                 client.want(news)
         # After `want`: the mark of a site says how far it must get for this very change to be installed there.
         marks = {site: client.announcer.mark() for site, client in self._seen_by(subscriber).items()}
         subscriber.receipts.record(frame.n, {self._site: 0} | marks)
+
+    def _weigh(self, subscriber: Subscriber, topics: Sequence[Topic], frame: Subscribe, news: Rows) -> None:
+        """Notes about how many follow `topics`: of those of another site for our link to it, of ours for the other sites."""
+        if subscriber.link.peer.site != self._site:
+            self.outlets.weigh(subscriber.link, frame.handles, frame.gains)
+        elif self._far:
+            self._core.gains.subscribed(subscriber.bit, topics, frame.gains, news)
 
     def _seen_by(self, subscriber: Subscriber) -> Mapping[str, SiteClient]:
         """Returns the sites whose state matters to `subscriber`: none but this one matters to a broker of another site."""
@@ -258,6 +268,9 @@ class Subscribers:
     def tick(self, now_s: float) -> None:
         """Ends the recording of what nobody has followed for long at `now_s`, and frees rows."""
         self._withdraw(*self._core.tick(now_s))
+        if changed := self._core.gains.changed():
+            for client in self._far.values():
+                client.reweigh(changed)
         self.release()
 
     def hand_over(self) -> None:

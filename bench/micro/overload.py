@@ -16,13 +16,13 @@ import click
 import msgspec
 
 from broker.core import BrokerCore
-from broker.held_presence import HeldPresence
 from broker.overload_options import OverloadOptions
 from broker.site_outlet import SiteOutlet
 from infra.kernel.codec import FrameDecoder, encode
 from infra.kernel.events import Event, encode_tail
 from infra.kernel.fanout import Receiver
 from infra.kernel.frames import AnyFrame, Deliver, Frame, Hello, View
+from infra.kernel.gains import gain_of
 from infra.kernel.topics import Topic, format_topic, user_topic
 from infra.runtime.link import Link
 from infra.runtime.wire.wire import OnFrames, OnLost, WireEnd
@@ -119,24 +119,6 @@ class _Sink:
         self.came.append((self.now_s, body))
 
 
-class _HeldByGain(HeldPresence):
-    """A queue of presence whose topic with most followers goes first, in powers of two. `followers`: by handle."""
-
-    def __init__(self, followers: Sequence[int]) -> None:
-        super().__init__(1 << 40)
-        self._gains = [number.bit_length() for number in followers]
-        self._levels = [HeldPresence(1 << 40) for _ in range(max(self._gains) + 1)]
-
-    def __len__(self) -> int:
-        return sum(map(len, self._levels))
-
-    def hold(self, handle: int, body: bytes) -> None:
-        self._levels[self._gains[handle]].hold(handle, body)
-
-    def take(self) -> tuple[int, bytes]:
-        return next(level for level in reversed(self._levels) if level).take()
-
-
 class _Sites:
     """Two brokers and the link between them."""
 
@@ -152,7 +134,8 @@ class _Sites:
         if plan.policy in ("conflate", "gain"):
             self.outlet = SiteOutlet(self.link, OverloadOptions(enabled=True, queue_bytes=QUEUE_BYTES))
         if plan.policy == "gain" and self.outlet is not None:
-            self.outlet.held = _HeldByGain(followers)
+            for row, number in enumerate(followers):
+                self.outlet.gains[row] = gain_of(number)
         receiver: Receiver = self.outlet or self.link
         self.near.subscribe(self.near.open(receiver, True, ("lon", "b1")), topics, [self.far.interest.rows[topic] for topic in topics])
 
@@ -169,7 +152,7 @@ class _Sites:
         for event in events:
             self.near.publish(event)
         if self.outlet is not None and number % LOOK_STEPS == 0:
-            self.outlet.look(0.0)
+            self.outlet.look(0.0, self.sink.now_s)
         if self._is_waiting:
             self._is_waiting = False
             self.link.flush()

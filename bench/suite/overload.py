@@ -14,7 +14,7 @@ POLICIES: Final[dict[Policy, str]] = {
     "drop": "first-in drop",
     "batch": "plain batching",
     "conflate": "conflation",
-    "gain": "conflation, highest gain first (not in the broker)",
+    "gain": "conflation, highest gain first",
 }
 # At the highest load, over first-in drop.
 LEAST: Final = 1.3

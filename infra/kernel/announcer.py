@@ -32,6 +32,7 @@ PARTING_BEATS: Final = 10
 MAX_PARTINGS: Final = 4
 
 Wanted = Callable[[], Iterable[tuple[int, Topic]]]
+GainsOf = Callable[[Sequence[int]], bytes]
 Told = dict[str, int]
 """Slot -> number of the last change sent to it."""
 
@@ -143,13 +144,15 @@ class Announcer:
     """The announcing side towards `site`. `wanted` lists all (row, topic) that are wanted now; rows are the handles.
 
     - `by_cell`: keeps the cells of rows; without it, all that is wanted is looked at whenever the ring changes.
+    - `gains_of(rows)`: returns about how many follow their topics (see `Subscribe`).
     - `reached`: for each site that was heard of, the newest mark that is reached there; 0 if none is.
     - `restored`: how often a site has reached again what was no longer reached there. What was published meanwhile may be lost.
     - `keeps_former`: while it is set, former owners go on serving, and what is on its way to them is delivered: nothing has to be restored.
     """
 
-    def __init__(self, site: str, wanted: Wanted, by_cell: WantedByCell | None = None) -> None:
+    def __init__(self, site: str, wanted: Wanted, by_cell: WantedByCell | None = None, gains_of: GainsOf = lambda rows: b"") -> None:
         self.site = site
+        self._gains_of = gains_of
         self.view = View(0, ())
         self.ring = Ring(())
         self.reached: dict[str, int] = {}
@@ -225,6 +228,11 @@ class Announcer:
         """Announces topics that are newly wanted, as (row, topic), to their owners."""
         for slot, mine in self._by_owner(news).items():
             self._tell(slot, mine, new=True)
+
+    def reweigh(self, pairs: Iterable[tuple[int, Topic]]) -> None:
+        """Announces topics again, as (row, topic), that are wanted and of which another gain is to be told."""
+        for slot, mine in self._by_owner(pairs).items():
+            self._tell(slot, mine)
 
     def unwant(self, topics: Iterable[Topic]) -> None:
         """Withdraws topics from their owners, and from former owners that still serve them."""
@@ -322,8 +330,8 @@ class Announcer:
         """Has `slot` deliver topics, which may be `new` to it. One that has moved is not: its former owner has delivered it so far."""
         for start in range(0, len(pairs), BULK):
             bulk = pairs[start : start + BULK]
-            topics = [topic for _, topic in bulk]
-            self._send(slot, Subscribe, [row for row, _ in bulk], topics)
+            rows, topics = [row for row, _ in bulk], [topic for _, topic in bulk]
+            self._send(slot, Subscribe, rows, topics, self._gains_of(rows))
             if new:
                 self._nodes[slot].told(topics)
 

@@ -80,8 +80,8 @@ def _check(frame: frames.AnyFrame) -> None:
     match frame:
         case frames.Deliver(handles, bodies):
             fits = len(handles) == len(bodies)  # first: nearly all frames are deliveries
-        case frames.Subscribe(_, handles, topics):
-            fits = len(handles) == len(topics) and all(map(is_topic, topics))
+        case frames.Subscribe(_, handles, topics, gains):
+            fits = len(handles) == len(topics) and len(gains) in (0, len(topics)) and all(map(is_topic, topics))
         case frames.Unsubscribe(_, topics):
             fits = all(map(is_topic, topics))
         case frames.Publish(_, _, topics, ids, tails):

@@ -131,11 +131,15 @@ class Heartbeat(Frame, tag=2, frozen=True):
 
 
 class Subscribe(Frame, tag=3, frozen=True):
-    """Change `n`: the sender wants `topics[i]` delivered under `handles[i]`. Repeating a topic updates its handle."""
+    """Change `n`: the sender wants `topics[i]` delivered under `handles[i]`. Repeating a topic updates its handle, and its gain.
+
+    `gains`: a byte for each topic, about how many clients follow it behind the sender (see `gains`); empty where this is not told.
+    """
 
     n: Number
     handles: list[Handle]
     topics: list[bytes]
+    gains: bytes = b""
 
 
 class Unsubscribe(Frame, tag=4, frozen=True):

@@ -83,3 +83,22 @@ def test_what_comes_for_a_topic_that_nobody_wants_any_more_is_counted_and_goes_n
     core.unsubscribe(bit, [DAN])
     core.fan_out([row, row + 1, 999], [b"late", b"odd", b"odd"])
     assert (point, core.stale) == ([], 3)
+
+
+def test_gains_of_access_points_are_summed_up_and_told_on_when_the_sum_changes() -> None:
+    """DPS-20: one that is new is told with its gain, one that leaves or closes is taken off."""
+    core = AggregatorCore()
+    one, two = core.open(Receiver()), core.open(Receiver())
+    ((row, _),) = core.subscribe(one, [DAN], [7], b"\5")
+    assert core.gains.of([row]) == b"\5"
+    core.subscribe(two, [DAN], [3], b"\5")
+    assert (core.gains.changed(), core.gains.of([row])) == ([(row, DAN)], b"\6")
+    assert core.gains.changed() == []
+    core.unsubscribe(two, [DAN])
+    assert (core.gains.changed(), core.gains.of([row])) == ([(row, DAN)], b"\5")
+    core.subscribe(two, [DAN], [3], b"\x08")
+    core.gains.changed()
+    core.close(two)
+    assert (core.gains.changed(), core.gains.of([row])) == ([(row, DAN)], b"\5")
+    core.close(one)
+    assert core.gains.changed() == []

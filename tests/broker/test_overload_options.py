@@ -19,6 +19,7 @@ def test_it_is_off_where_a_file_says_nothing() -> None:
     ("overload", "named"),
     [
         (OverloadOptions(late_s=0.0), "broker.overload.late_s is 0"),
+        (OverloadOptions(max_age_s=float("inf")), "broker.overload.max_age_s is inf"),
         (OverloadOptions(queue_bytes=-1), "broker.overload.queue_bytes is -1"),
         (OverloadOptions(queue_bytes=1 << 30), "broker.max_link_queue_bytes must be at least broker.overload.queue_bytes"),
         (OverloadOptions(held_bytes=1 << 10), "the largest payload would never be held"),

@@ -34,7 +34,7 @@ class _Site:
 
     def look(self, waiting: int, late_s: float = 0.0) -> None:
         self.wire.queued_bytes = waiting
-        self.outlet.look(late_s)
+        self.outlet.look(late_s, 0.0)
 
     def went(self) -> list[tuple[int, int]]:
         """Returns the handle of what the link was given since the last call, and how many it says that it replaced."""
@@ -96,6 +96,18 @@ def test_a_link_that_takes_more_is_given_more(site: _Site) -> None:
     assert site.went() == []
     site.look(100_000)
     assert len(site.went()) == 1000
+
+
+def test_what_most_of_the_other_site_follow_goes_first(site: _Site) -> None:
+    """DPS-22: a playlist goes before all of it."""
+    site.outlet.gains[2] = 7
+    site.look(900_000)
+    for handle in range(3):
+        site.outlet.deliver(handle, body(user(f"u{handle}"), 1))
+    site.outlet.deliver(9, body(PLAYLIST, 1))
+    assert site.went() == [(9, 0)]
+    site.look(0)
+    assert site.went() == [(2, 0), (0, 0), (1, 0)]
 
 
 def test_what_waits_goes_before_something_that_is_said_behind_it(site: _Site) -> None:

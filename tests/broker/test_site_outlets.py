@@ -49,11 +49,33 @@ async def test_what_waits_for_a_link_that_is_gone_is_shed_and_its_counts_stay() 
     link, outlets = busy_link(), SiteOutlets(ON, lambda: 0.0)
     await held_by(outlets, link)
     assert outlets.counters()["broker_overload_held_bytes"] != 0
-    expected = {"broker_overload_conflated_total": 1, "broker_overload_shed_total": {"user": 2}, "broker_overload_held_bytes": 0}
+    expected = {
+        "broker_overload_conflated_total": 1,
+        "broker_overload_shed_total": {"user": 2},
+        "broker_overload_overdue_total": 0,
+        "broker_overload_held_bytes": 0,
+    }
     outlets.close(link)
     assert outlets.counters() == expected
     outlets.close(link)
     assert outlets.counters() == expected
+
+
+async def test_a_link_whose_peer_tells_gains_gets_what_most_follow_first() -> None:
+    """DPS-22. Of a link without an outlet nothing is kept."""
+    link, outlets = busy_link(), SiteOutlets(ON, lambda: 0.0)
+    outlet = outlets.open(link)
+    assert isinstance(outlet, SiteOutlet)
+    outlets.weigh(link, [0, 1], b"\1\5")
+    outlets.weigh(busy_link(), [0], b"\7")
+    await asyncio.sleep(0)  # it is looked at in the next turn
+    for handle, name in enumerate(NAMES):
+        outlet.deliver(handle, body(name, handle))
+    outlets.release(link)
+    link.flush()
+    assert isinstance(link.wire, RecordingWire)
+    assert [frame.handles for frame in link.wire.sent if isinstance(frame, Deliver)] == [[1, 0]]
+    outlets.close(link)
 
 
 async def test_what_nobody_wants_any_more_does_not_wait() -> None:

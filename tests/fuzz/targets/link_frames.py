@@ -37,6 +37,7 @@ class LinkFrames(Ready):
         encode(Hello("accesspoint", "x1", "sto", 1, 1_700_000_000_000, NO_VIEW)),
         encode(Heartbeat(View(3, ("b1", "b2")))) * 2,
         encode(Subscribe(1, [0, 1], [Topic(b"Udan"), Topic(b"Pdan/p1")])) + encode(Unsubscribe(2, [Topic(b"Udan")])),
+        encode(Subscribe(3, [0, 1], [Topic(b"Udan"), Topic(b"Pdan/p1")], b"\5\xff")),
         encode(Publish(1, 0, [Topic(b"Udan")], [b"id"], [b'"payload":{}}'])),
         encode(Deliver([0, 1], [b"{}", b"{}"])),
         encode(Resume({1 << 48: 7}, 3)) + encode(Deliver([0], [b"{}"], {1 << 48: 8})),

@@ -87,6 +87,12 @@ class AnnouncerMachine(RuleBasedStateMachine):
         for still in self.marks.values():
             still -= topics
 
+    @rule(topics=GROUPS)
+    def reweigh(self, topics: set[Topic]) -> None:
+        """Announces again what is wanted: nothing is missing or twice by that, and marks wait for no more than before."""
+        rows = self.interest.rows
+        self.announcer.reweigh([(rows[topic], topic) for topic in sorted(topics & self.wanted)])
+
     @rule()
     def mark(self) -> None:
         """Takes a mark. One that is given again stands for now, too."""
@@ -397,6 +403,11 @@ class _Log:
         """Returns what was announced by changes from `first` to `last`."""
         return {topic for each in self.frames if isinstance(each, Subscribe) and first <= each.n <= last for topic in each.topics}
 
+    def gains(self) -> dict[bytes, int]:
+        """Returns the gain that was told last of each topic."""
+        changes = [each for each in self.frames if isinstance(each, Subscribe)]
+        return {topic: gain for each in changes for topic, gain in zip(each.topics, each.gains, strict=True)}
+
 
 def test_a_node_that_is_resumed_is_told_which_topics_its_last_link_had_not_brought() -> None:
     """DPS-10: what came on a topic before it was wanted here may have come to a client by another way already."""
@@ -428,3 +439,23 @@ def test_a_node_that_is_resumed_is_told_which_topics_its_last_link_had_not_broug
     announcer.node_up("b1", fourth, known.append)
     assert fourth.topics(last=known[2]) == set()
     assert fourth.topics(first=known[2] + 1) == {*wanted.values()}
+
+
+def test_gains_go_with_what_is_announced_and_again_when_they_change_or_topics_move() -> None:
+    """DPS-20: about how many follow is told to the owner, to a new owner, and over a link that comes back."""
+    wanted, gains = dict(enumerate(TOPICS[:4])), [1, 2, 3, 4]
+    announcer = Announcer(HERE, lambda: wanted.items(), gains_of=lambda rows: bytes(gains[row] for row in rows))
+    logs = {slot: _Log() for slot in ("b1", "b2")}
+    announcer.set_view(View(1, ("b1",)))
+    announcer.node_up("b1", logs["b1"])
+    assert logs["b1"].gains() == {TOPICS[row]: row + 1 for row in range(4)}
+    gains[2] = 9
+    announcer.reweigh([(2, TOPICS[2])])
+    assert logs["b1"].frames[-1] == Subscribe(3, [2], [TOPICS[2]], b"\x09")
+    announcer.node_up("b2", logs["b2"])
+    announcer.set_view(View(2, ("b2",)))
+    assert logs["b2"].gains() == logs["b1"].gains() == {TOPICS[0]: 1, TOPICS[1]: 2, TOPICS[2]: 9, TOPICS[3]: 4}
+    former = len(logs["b1"].frames)
+    announcer.reweigh([(2, TOPICS[2])])
+    assert logs["b2"].frames[-1] == Subscribe(3, [2], [TOPICS[2]], b"\x09")
+    assert len(logs["b1"].frames) == former

@@ -1,11 +1,11 @@
-"""What a view says of shares, and what an older peer makes of it."""
+"""What a view says of shares and a subscription of gains, and what an older peer makes of it."""
 
 import msgspec
 import pytest
 
 from infra.kernel import codec
 from infra.kernel.errors import Refused
-from infra.kernel.frames import Frame, Heartbeat, View
+from infra.kernel.frames import Frame, Heartbeat, Subscribe, View
 from infra.kernel.ring import POINTS, Ring
 
 
@@ -14,6 +14,14 @@ class OlderView(msgspec.Struct, frozen=True, array_like=True):
 
     number: int
     slots: tuple[str, ...]
+
+
+class OlderSubscribe(Frame, tag=3, frozen=True):
+    """A subscription as it was before there were gains."""
+
+    n: int
+    handles: list[int]
+    topics: list[bytes]
 
 
 class OlderHeartbeat(Frame, tag=2, frozen=True):
@@ -73,6 +81,26 @@ def test_an_older_peer_passes_over_the_shares_and_its_views_are_read_as_full() -
     older = msgspec.msgpack.Decoder(OlderHeartbeat).decode(codec.encode(Heartbeat(GROWING))[4:])
     assert older == OlderHeartbeat(OlderView(7, ("b1", "b2")))
     assert codec.FrameDecoder().feed(codec.encode(OlderHeartbeat(OlderView(7, ("b1", "b2"))))) == [Heartbeat(View(7, ("b1", "b2")))]
+
+
+# What a peer of the version before gains says, byte by byte.
+RECORDED_SUBSCRIBE = bytes.fromhex("0000000c940301910791c4045564616e")
+
+
+def test_an_older_peer_passes_over_the_gains_and_what_it_says_tells_none() -> None:
+    """DPS-20: what it says is recorded here. It is served as before."""
+    topics, decoder = [b"Udan"], codec.FrameDecoder()
+    assert codec.encode(OlderSubscribe(1, [7], topics)) == RECORDED_SUBSCRIBE
+    assert decoder.feed(RECORDED_SUBSCRIBE) == [Subscribe(1, [7], topics)]
+    told = codec.encode(Subscribe(1, [7], topics, b"\x05"))[4:]
+    assert msgspec.msgpack.Decoder(OlderSubscribe).decode(told) == OlderSubscribe(1, [7], topics)
+
+
+@pytest.mark.parametrize("gains", [b"\1", b"\1\2\3"])
+def test_there_is_a_gain_for_each_topic_or_for_none(gains: bytes) -> None:
+    frame = codec.encode(Subscribe(1, [7, 8], [b"Udan", b"Ueve"], gains))
+    with pytest.raises(Refused, match="lists of different length"):
+        codec.FrameDecoder().feed(frame)
 
 
 @pytest.mark.parametrize("share", [-1, POINTS + 1])
