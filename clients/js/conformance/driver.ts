@@ -5,6 +5,7 @@
 import { createInterface } from "node:readline";
 import { WebSocket } from "ws";
 import { Api } from "../src/http.js";
+import { NotificationInbox } from "../src/inbox.js";
 import { Client, type ClientEvents, type ClientOptions } from "../src/index.js";
 
 interface Call {
@@ -16,6 +17,7 @@ interface Call {
 const TOLD: readonly (keyof ClientEvents)[] = ["state", "event", "gap", "ended", "friends", "offloaded", "announcement"];
 const kept = new Map<string, string>();
 let client: Client;
+let inbox: NotificationInbox;
 
 function say(line: object): void {
   process.stdout.write(`${JSON.stringify(inWords(line))}\n`);
@@ -67,6 +69,16 @@ const CALLS: Record<string, (args: Record<string, any>) => unknown> = {
   seen: ({ mark }) => client.seen(mark),
   read: ({ mark }) => client.read(mark),
   unread: () => client.unread,
+  list_notifications: (args) => client.listNotifications(args),
+  change_notifications: ({ action, marks }) => client.changeNotifications(action, marks),
+  inbox: ({ page }) => (inbox = new NotificationInbox(client, { page })).load(),
+  more: (args) => inbox.more(args),
+  select: (args) => inbox.select(args),
+  archive: ({ marks }) => inbox.archive(...marks),
+  unarchive: ({ marks }) => inbox.unarchive(...marks),
+  delete: ({ marks }) => inbox.delete(...marks),
+  mark_read: ({ marks }) => inbox.markRead(...marks),
+  mark_unread: ({ marks }) => inbox.markUnread(...marks),
   // Of real services only, which no scenario has.
   api: ({ urls, token, part, method, args }) => answered((new Api(urls, token) as unknown as Record<string, any>)[part][method](...args)),
 };

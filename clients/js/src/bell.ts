@@ -4,7 +4,7 @@
  * Rule 1: `held` is the mark up to which there is no gap. A live item right after it moves it. One further on shows a gap, which is pulled.
  * Rule 2: an item is given out once. Marks decide, and ids where a server that counts anew (`reset`) repeats itself.
  * Rule 3: the seen mark never passes a gap.
- * Rule 4: the read mark only rises; what an older answer says of it and of the unread count is passed over.
+ * Rule 4: the read mark and the number of the last change only rise; what an older answer says of them and of the unread count is passed over.
  * Rule 5: marks of another epoch stand for other items. Whatever bears one leads to a pull with `held` and its own epoch; the server answers
  * that with `reset`, and the device begins again.
  */
@@ -40,6 +40,7 @@ export class Bell {
   read = 0;
   unread = 0;
   #readBefore = 0;
+  #changedBefore = 0;
   #fresh: SegueNotification[] = [];
   #ids = new Set<string>();
   #seenByHand: number;
@@ -69,7 +70,7 @@ export class Bell {
   lost(): void {
     this.#isConnected = this.#isSynced = false;
     this.#seenTold = 0; // whether the last one arrived is unknown
-    this.#readBefore = 0; // what comes over the next connection is newer
+    this.#readBefore = this.#changedBefore = 0; // what comes over the next connection is newer
   }
 
   /** Takes note that the server could not answer a pull or a seen. Neither is asked again before `retryAtMs`. */
@@ -89,11 +90,12 @@ export class Bell {
     }
   }
 
-  /** Takes over a read mark that rose, on whatever device. */
-  readElsewhere({ epoch, read, unread }: ReadElsewhere): void {
+  /** Takes over a read mark that rose, or the count after a change, on whatever device. */
+  readElsewhere({ epoch, read, unread, changed = 0 }: ReadElsewhere): void {
     if (this.#isOther(epoch)) this.#hasMissed = true;
-    else if (read >= this.#readBefore) {
+    else if (read >= this.#readBefore && changed >= this.#changedBefore) {
       this.read = this.#readBefore = read;
+      this.#changedBefore = changed;
       this.unread = unread;
     }
   }
@@ -183,7 +185,7 @@ export class Bell {
   #begin(held: number, epoch: number | undefined): void {
     this.held = held;
     this.epoch = epoch;
-    this.#readBefore = this.#seenTold = this.#seenByHand = 0;
+    this.#readBefore = this.#changedBefore = this.#seenTold = this.#seenByHand = 0;
   }
 
   #append(answer: Pulled): void {

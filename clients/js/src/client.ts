@@ -36,7 +36,7 @@ import {
   type Whom,
 } from "./messages.js";
 import { NotificationFeed } from "./feed.js";
-import type { Marks, ReadElsewhere, SegueNotification } from "./notifications.js";
+import { pulledOf, type Action, type InboxNews, type Marks, type NotificationPage, type ReadElsewhere, type SegueNotification } from "./notifications.js";
 import { settled, type ClientOptions } from "./options.js";
 import { Recoverer } from "./recoverer.js";
 import { PositionSaver } from "./saver.js";
@@ -63,6 +63,8 @@ export interface ClientEvents {
   notification: SegueNotification;
   /** The read mark or the number of unread notifications has changed, on whatever device. */
   marks: ReadElsewhere;
+  /** What the server says of the inbox; `NotificationInbox` of `segue/inbox` keeps a view by it. */
+  inbox: InboxNews;
 }
 
 /**
@@ -103,7 +105,11 @@ export class Client extends Emitter<ClientEvents> {
       tell: (state: State) => this.#tell(state),
     };
     this.#keeper = new Keeper(doors(urls, ["ws", "wss"], "/v1/connect"), token, hello, settings, this.#recoverer, ears, subscriptionTokens);
-    const told = { notification: (item: SegueNotification) => this.emit("notification", item), marks: (marks: ReadElsewhere) => this.emit("marks", marks) };
+    const told = {
+      notification: (item: SegueNotification) => this.emit("notification", item),
+      marks: (marks: ReadElsewhere) => this.emit("marks", marks),
+      inbox: (news: InboxNews) => this.emit("inbox", news),
+    };
     this.#feed = new NotificationFeed(settings, () => this.#keeper.now(), told, options.marks);
   }
 
@@ -263,6 +269,22 @@ export class Client extends Emitter<ClientEvents> {
   /** Says that the user has read everything up to `mark`; without it, all there is. All devices are told. Returns the marks. Raises as `act`. */
   async read(mark?: number): Promise<Marks> {
     return await this.#feed.read(mark);
+  }
+
+  /**
+   * Returns a page of the user's notifications, newest first, whatever this device has seen: those that are archived, or the others. `before` is the
+   * `next` of the page before it, and `epoch` the epoch of that page. Raises as `act`.
+   */
+  async listNotifications(asked: { readonly archived?: boolean; readonly limit?: number; readonly before?: number; readonly epoch?: number } = {}): Promise<NotificationPage> {
+    return pulledOf(await this.#keeper.now().call("list", { op: "list", archived: false, ...asked }));
+  }
+
+  /**
+   * Does `action` with the notifications at `marks`, on all devices of the user. Returns the marks, with those that were `rejected`: they stand for
+   * nothing that is there. It may be repeated. Raises as `act`.
+   */
+  async changeNotifications(action: Action, marks: readonly number[]): Promise<Marks> {
+    return await this.#feed.change(action, marks);
   }
 
   /** Returns the newest notifications, ascending by mark, whether this device has seen them or not. Raises as `act`. */

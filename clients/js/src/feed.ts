@@ -3,13 +3,24 @@ import { Bell, PAGE, type NextPull, type Place } from "./bell.js";
 import type { Connection } from "./connection.js";
 import { ConnectionLost, Misuse, ProtocolError, Refused } from "./errors.js";
 import type { Message, Payload } from "./messages.js";
-import { marksOf, notificationOf, pulledOf, type Marks, type ReadElsewhere, type SegueNotification } from "./notifications.js";
+import {
+  marksOf,
+  notificationOf,
+  pulledOf,
+  type Action,
+  type InboxNews,
+  type Marks,
+  type Pulled,
+  type ReadElsewhere,
+  type SegueNotification,
+} from "./notifications.js";
 import type { Settings, TextStore } from "./options.js";
 
 /** What a feed tells its client. */
 export interface FeedEars {
   readonly notification: (item: SegueNotification) => void;
   readonly marks: (marks: ReadElsewhere) => void;
+  readonly inbox: (news: InboxNews) => void;
 }
 
 export class NotificationFeed {
@@ -61,14 +72,21 @@ export class NotificationFeed {
 
   /** Takes the pull that the access point makes. */
   pulled(message: Message): void {
-    this.bell.pulled(pulledOf(message));
+    this.#pulled(pulledOf(message));
     this.#settle();
   }
 
   /** Takes an event of the user's inbox. */
   event(kind: string, payload: Payload): void {
-    if (kind === "notification") this.bell.live(notificationOf(payload), payload["epoch"] as number | undefined);
-    else if (kind === "marks") this.#share(payload as unknown as ReadElsewhere);
+    const epoch = payload["epoch"] as number;
+    if (kind === "notification") {
+      const item = notificationOf(payload);
+      this.bell.live(item, epoch);
+      this.ears.inbox({ items: [item], epoch });
+    } else if (kind === "marks") {
+      this.#share(payload as unknown as ReadElsewhere);
+      this.ears.inbox(payload);
+    }
     this.#settle();
   }
 
@@ -79,9 +97,18 @@ export class NotificationFeed {
   }
 
   /** Moves the user's read mark to `mark`, or to the end without it. Returns the marks. */
-  async read(mark?: number): Promise<Marks> {
+  read(mark?: number): Promise<Marks> {
+    return this.#mark(mark === undefined ? { op: "read" } : this.#at({ op: "read", mark }));
+  }
+
+  /** Does `action` with the notifications at `marks`. Returns the marks. */
+  change(action: Action, marks: readonly number[]): Promise<Marks> {
+    return this.#mark(this.#at({ op: "change", action, marks }));
+  }
+
+  async #mark(message: Message): Promise<Marks> {
     const held = this.bell.held;
-    const marks = marksOf(await this.now().call("marks", { op: "read", ...(mark !== undefined && this.#at(mark)) }));
+    const marks = marksOf(await this.now().call("marks", message));
     this.bell.marked(marks, held);
     this.#share(marks);
     this.#settle();
@@ -95,8 +122,7 @@ export class NotificationFeed {
     const end = this.bell.held!;
     const found: SegueNotification[] = [];
     for (let since = Math.max(0, end - limit); since < end; ) {
-      const pull = { op: "pull", since, ...(this.bell.epoch !== undefined && { epoch: this.bell.epoch }), limit: PAGE };
-      const answer = pulledOf(await this.now().call("notifications", pull));
+      const answer = pulledOf(await this.now().call("notifications", this.#at({ op: "pull", since, limit: PAGE })));
       found.push(...answer.items);
       if (!answer.more || answer.next <= since) break;
       since = answer.next;
@@ -106,8 +132,8 @@ export class NotificationFeed {
 
   #share(marks: ReadElsewhere): void {
     this.bell.readElsewhere(marks);
-    const { read, unread, epoch } = marks;
-    this.#tabs?.postMessage({ read, unread, ...(epoch !== undefined && { epoch }) });
+    const { read, unread, epoch, changed } = marks;
+    this.#tabs?.postMessage({ read, unread, epoch, changed });
   }
 
   /** Gives out what there is, and looks when to ask again. */
@@ -162,19 +188,24 @@ export class NotificationFeed {
   }
 
   async #ask(pull: NextPull): Promise<void> {
-    this.bell.pulled(pulledOf(await this.now().call("notifications", { op: "pull", ...pull })), pull);
+    this.#pulled(pulledOf(await this.now().call("notifications", { op: "pull", ...pull })), pull);
+  }
+
+  #pulled(answer: Pulled, pull?: NextPull): void {
+    this.bell.pulled(answer, pull);
+    this.ears.inbox(answer);
   }
 
   async #tellSeen(): Promise<void> {
     const held = this.bell.held;
     const mark = this.bell.seenDue(performance.now());
     if (mark === undefined) return;
-    this.bell.marked(marksOf(await this.now().call("marks", { op: "seen", ...this.#at(mark) })), held);
+    this.bell.marked(marksOf(await this.now().call("marks", this.#at({ op: "seen", mark }))), held);
   }
 
-  /** Returns a mark with the epoch to which it belongs, as a request names them. */
-  #at(mark: number): object {
-    return { mark, ...(this.bell.epoch !== undefined && { epoch: this.bell.epoch }) };
+  /** Returns a request with the epoch to which its marks belong. */
+  #at(request: Message): Message {
+    return { ...request, ...(this.bell.epoch !== undefined && { epoch: this.bell.epoch }) };
   }
 }
 

@@ -20,7 +20,7 @@ export type {
   Wait,
   Whom,
 } from "./messages.js";
-export type { Marks, ReadElsewhere, SegueNotification } from "./notifications.js";
+export type { Action, InboxNews, Marks, NotificationPage, ReadElsewhere, RejectedMark, SegueNotification } from "./notifications.js";
 export type { ClientOptions, TextStore } from "./options.js";
 export type { State } from "./state.js";
 export type { Token, TokensFor } from "./token.js";

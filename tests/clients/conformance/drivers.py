@@ -7,7 +7,7 @@ import asyncio
 import dataclasses
 import json
 from collections import defaultdict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from types import TracebackType
 from typing import Any, Final, Protocol, Self
 
@@ -17,6 +17,8 @@ import segue
 from tests.support.node import PACKAGE, built
 
 Value = Any
+# Calls of an inbox, not of its client.
+IN_INBOX: Final = ("more", "select", "archive", "unarchive", "delete", "mark_read", "mark_unread")
 _LINE_BYTES: Final = 1 << 20
 
 
@@ -47,6 +49,7 @@ class PythonDriver:
     def __init__(self) -> None:
         self.told: defaultdict[str, asyncio.Queue[Value]] = defaultdict(asyncio.Queue)
         self._client: segue.Client | None = None
+        self._inbox: segue.NotificationInbox | None = None
         self._reading: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> Self:
@@ -68,6 +71,8 @@ class PythonDriver:
             return self._connect(**args)
         if name == "close":
             return self._close()
+        if name in IN_INBOX:
+            return self._at_inbox(name, **args)
         assert self._client is not None
         client = self._client
         calls: dict[str, Callable[..., Awaitable[Any]]] = {
@@ -77,6 +82,7 @@ class PythonDriver:
             "notifications": self._notifications,
             "seen": self._seen,
             "unread": self._unread,
+            "inbox": self._open_inbox,
         }
         return calls.get(name, getattr(client, name, None))(**args)  # type: ignore[misc]
 
@@ -106,6 +112,9 @@ class PythonDriver:
         self._reading.append(asyncio.create_task(self._read(self._client)))
 
     async def _close(self) -> None:
+        if self._inbox is not None:
+            await self._inbox.__aexit__(None, None, None)
+            self._inbox = None
         if self._client is not None:
             await self._client.close()
         await asyncio.gather(*self._reading, return_exceptions=True)
@@ -125,6 +134,17 @@ class PythonDriver:
     async def _ring(self, client: segue.Client) -> None:
         async for notification in client.notifications():
             self._tell("notification", notification)
+
+    async def _open_inbox(self, page: int) -> None:
+        assert self._client is not None
+        self._inbox = segue.NotificationInbox(self._client, page=page)
+        await self._inbox.__aenter__()
+
+    async def _at_inbox(self, name: str, *, marks: Sequence[int] = (), **args: Any) -> Any:
+        assert self._inbox is not None
+        if name == "select":
+            return self._inbox.select(**{"class_" if each == "class" else each: value for each, value in args.items()})
+        return await getattr(self._inbox, name)(*marks, **args)
 
     async def _seen(self, mark: int) -> None:
         assert self._client is not None
