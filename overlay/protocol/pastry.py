@@ -17,6 +17,9 @@ DIGIT_BITS: Final = 4
 BASE: Final = 1 << DIGIT_BITS
 # The two lowest bits of an id are not part of a digit.
 DIGITS: Final = BITS // DIGIT_BITS
+# A message that has come over so many nodes goes in a circle. Nodes that have just lost others may do that: for one of them a key lies
+# among its leaves, and for the next one, whose leaves are fewer, it does not.
+MOST_STEPS: Final = 2 * DIGITS
 
 
 def digit(identity: int, row: int) -> int:

@@ -3,7 +3,7 @@
 from ...protocol.buffer import Buffer
 from ...protocol.chance import below
 from ...protocol.ids import BITS
-from ...protocol.pastry import BASE, DIGIT_BITS, NOBODY, digit, drop_entry, drop_leaf, next_hop, offer_entry, offer_leaf
+from ...protocol.pastry import BASE, DIGIT_BITS, MOST_STEPS, NOBODY, digit, drop_entry, drop_leaf, next_hop, offer_entry, offer_leaf
 from .. import sizes
 from ..counters import CONTROL, count
 from .state import TO_DEAD, ScribeRules, ScribeState, answers, offers_itself, offers_the_dead
@@ -191,7 +191,7 @@ def come_in(state: ScribeState, rules: ScribeRules, own: int, helper: int) -> No
     for place in range(own * rules.rows * BASE, (own + 1) * rules.rows * BASE):
         state.table[place] = NOBODY
     here, onward, row = NOBODY, helper, 0
-    while onward != here and onward != own:
+    while onward != here and onward != own and row < MOST_STEPS:
         here = onward
         count_pastry(state, here, 0)
         offer(state, rules, own, here)

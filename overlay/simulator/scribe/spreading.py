@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from ...protocol.buffer import Buffer
-from ...protocol.pastry import NOBODY
+from ...protocol.pastry import MOST_STEPS, NOBODY
 from .. import sizes
 from ..agenda import AT_US, DETAIL, KIND, RECEIVER, EventAgenda, add, clear, has_lost, new_agenda, take
 from ..compiled import Execution
@@ -76,7 +76,7 @@ def spread(state: ScribeState, rules: ScribeRules, event: ScribeEvent, topic: in
 
 
 def rise(state: ScribeState, rules: ScribeRules, event: ScribeEvent, topic: int, node: int, passed: int, at_us: int) -> None:
-    """Lets `node` receive the event on its way up. It sends it on, or down if it is the rendezvous."""
+    """Lets `node` receive the event on its way up. It sends it on, or down if it is the rendezvous; what goes in a circle is lost."""
     onward = hop(state, rules, node, state.keys[topic])
     if onward == node and subscribes(state, node, topic):
         receive(state, event, node, passed, at_us)
@@ -86,7 +86,7 @@ def rise(state: ScribeState, rules: ScribeRules, event: ScribeEvent, topic: int,
         return
     if onward == node:
         descend(state, event, topic, node, passed, at_us)
-    else:
+    elif passed < MOST_STEPS:
         send(event, UP, node, onward, passed, at_us)
 
 

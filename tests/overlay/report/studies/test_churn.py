@@ -7,6 +7,9 @@ from overlay.simulator.churn.maker import ChurnShape
 from overlay.simulator.churning import ChurnedCycle, MissCounts
 from tests.support.tiny_studies import tiny
 
+VARIANTS = ("ring-4", "ring-2", "ring-4-noticed")
+# Columns of their tables.
+BY_NODE, BY_DELIVERY = 4, 5
 SHAPE = ChurnShape(crowd_h=1.0, crowd_min=10.0, drop_h=2.0)
 
 
@@ -35,7 +38,7 @@ USUAL = {30: 10, 65: 9, 120: 40, 124: 11}
     ids=["as published", "a bad minute", "a high spike", "a long spike", "a bad crowd", "no worse with 2", "never whole"],
 )
 def test_each_claim_is_missed_alone(run: ChurnRun, narrow: ChurnRun, differs: list[str]) -> None:
-    """A judge that is given invented minutes, and calls the requirement by its id; whether it holds is for the full study."""
+    """P2P-26, 27, 28, 30 and 31: a judge that is given invented minutes; whether they hold is for the full study."""
     assert [each.requirement for each in claims([run, narrow, run], SHAPE, is_full=True) if each.holds is False] == differs
 
 
@@ -47,3 +50,29 @@ def test_a_small_run_has_a_row_for_each_minute_and_heals() -> None:
     assert len(rows) == 45
     assert sum(int(row[2]) for row in rows) >= 30
     assert next(each.holds for each in result.claims if each.requirement == "P2P-31") is True
+
+
+def mean(variant: str, minutes: range, column: int) -> float:
+    """Returns the mean of a column over these minutes of the smallest run."""
+    rows = tiny(CHURN).table(variant).rows
+    return sum(float(rows[minute][column]) for minute in minutes) / len(minutes)
+
+
+def test_before_anything_happens_hardly_a_node_misses_an_event() -> None:
+    """P2P-26, in small: the 12 minutes before the crowd."""
+    assert all(mean(variant, range(12), BY_NODE) <= 1 for variant in VARIANTS)
+
+
+def test_stand_bys_carry_events_over_a_drop_where_senders_notice_who_is_dead() -> None:
+    """P2P-27, P2P-30, in small: a tenth of the nodes leaves at minute 30. Without notice the dead stay in rings, with stand-bys or not."""
+    assert max(mean("ring-4-noticed", range(at, at + 1), BY_NODE) for at in range(30, 36)) <= 4
+    assert mean("ring-4-noticed", range(35, 36), BY_NODE) <= 1
+    assert min(mean(narrow, range(30, 36), BY_NODE) for narrow in ("ring-2", "ring-4")) > 20
+    assert mean("ring-4-noticed", range(45), BY_DELIVERY) < mean("ring-2", range(45), BY_DELIVERY)
+
+
+def test_a_crowd_costs_deliveries_while_it_comes_and_hardly_any_soon_after() -> None:
+    """P2P-28, in small: 30 nodes come to 100 from minute 12 on, within ten minutes; newcomers need longer to find their rings."""
+    for variant in VARIANTS:
+        assert 0.1 < mean(variant, range(12, 23), BY_DELIVERY) < 5
+        assert mean(variant, range(27, 30), BY_DELIVERY) < 0.5

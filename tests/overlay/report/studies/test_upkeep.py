@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 
 from overlay.report.studies.upkeep import UPKEEP, NodeCosts, claims, exponent
+from overlay.simulator.graphs.friends import friends
+from overlay.simulator.poldercast.overlay import PolderCastOverlay
+from overlay.simulator.poldercast.state import MODULES, RINGS
 from tests.support.tiny_studies import tiny
 
 TOPICS = np.arange(1, 301)
@@ -44,3 +47,15 @@ def test_small_overlays_have_a_row_for_each_size_of_nodes() -> None:
     assert mean == pytest.approx(12, rel=0.05)
     views = [float(row[2]) for row in table.rows]
     assert views == sorted(views)
+
+
+def test_views_grow_less_than_topics_on_followers_and_almost_alike_on_friends() -> None:
+    """P2P-22, in small: 1,000 nodes of each."""
+    (told,) = (each.measured for each in tiny(UPKEEP).claims if each.requirement == "P2P-22")
+    of_followers = float(told.split("followers ")[1])
+    work = friends(1000, 1).workload()
+    system = PolderCastOverlay(work, 1)
+    system.run(40)
+    of_friends = exponent(work.topics_of.lengths, np.asarray(system.state.counts)[RINGS::MODULES])
+    assert 0.85 <= of_friends <= 1
+    assert of_followers < of_friends - 0.05

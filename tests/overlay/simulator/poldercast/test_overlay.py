@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from overlay.simulator.graphs.friends import friends
 from overlay.simulator.poldercast.options import PolderOptions
 from overlay.simulator.poldercast.overlay import PolderCastOverlay
 from overlay.simulator.workload import OverlayWorkload
@@ -22,6 +23,16 @@ def test_rings_are_complete_after_some_cycles_and_without_vicinity_later(circle:
     fast = cycles_to(PolderCastOverlay(circle, 1), 0.01)
     assert fast <= 40
     assert cycles_to(PolderCastOverlay(circle, 1, PolderOptions(with_vicinity=False)), 0.01) > fast
+
+
+def test_without_vicinity_a_thousand_nodes_lack_three_times_as_many_links() -> None:
+    """P2P-18, P2P-20, in small: 99 % of the rings within 60 cycles; cycles to that end are three times as many in larger overlays only."""
+    work = friends(1000, 1).workload()
+    usual, without = PolderCastOverlay(work, 1), PolderCastOverlay(work, 1, PolderOptions(with_vicinity=False))
+    for each in (usual, without):
+        each.run(25)
+    assert without.rings().missing_share >= 3 * usual.rings().missing_share > 0
+    assert 25 < 25 + cycles_to(usual, 0.01) <= 60
 
 
 def test_events_reach_all_before_all_rings_are_complete(circle: OverlayWorkload) -> None:

@@ -5,7 +5,7 @@ import pytest
 from numpy.typing import NDArray
 
 from overlay.simulator.compiled import COMPILED, INTERPRETED, numbers
-from overlay.simulator.event_counts import EventCounts
+from overlay.simulator.event_counts import EventCounts, crowded_share
 from overlay.simulator.poldercast.measuring import begin_event, unwanted
 from overlay.simulator.poldercast.options import Mode, Sources, SpreadOptions
 from overlay.simulator.poldercast.overlay import PolderCastOverlay
@@ -110,6 +110,34 @@ def test_more_copies_make_it_faster_and_dearer(converged: PolderCastOverlay) -> 
         assert copies["cyclon", "mixed"][at] < copies["both", "mixed"][at] < copies["vicinity", "mixed"][at]
         assert hops["cyclon", "mixed"][at] > hops["both", "mixed"][at]
         assert abs(hops["both", "union"][at] / hops["vicinity", "mixed"][at] - 1) < 0.1
+
+
+def test_delays_grow_with_the_logarithm_of_the_subscribers(converged: PolderCastOverlay) -> None:
+    """P2P-15, in small."""
+    counts = converged.publish_each(rounds=10)
+    size = np.asarray(counts.wanted) / 10
+    delay = np.asarray(counts.hops) / np.maximum(1, np.asarray(counts.reached) - 10)
+    kept = size > 1
+    straight, logarithmic = (np.corrcoef(x[kept], delay[kept])[0, 1] ** 2 for x in (size, np.log(size)))
+    assert logarithmic > 0.9
+    assert logarithmic > straight + 0.1
+
+
+def test_a_fifth_of_deliveries_comes_four_times_with_vicinity_only_and_fewer_with_both(
+    converged: PolderCastOverlay, circle: OverlayWorkload
+) -> None:
+    """P2P-16, in small: at fanout 3, of 400 nodes; those with most topics receive fewer with both at each fanout."""
+    rich = circle.topics_of.lengths > np.quantile(circle.topics_of.lengths, 0.95)
+    copies = {}
+    for fanout in (3, 6, 10):
+        for sources in ("vicinity", "both"):
+            counts = converged.publish_each(3, SpreadOptions(fanout=fanout, sources=sources))
+            copies[sources] = float((np.asarray(counts.received) / np.maximum(1, np.asarray(counts.got)))[rich].mean())
+            if fanout == 3:
+                copies[f"share, {sources}"] = crowded_share(counts)
+        assert copies["both"] < copies["vicinity"]
+    assert 0.15 <= copies["share, vicinity"] <= 0.25
+    assert copies["share, both"] < copies["share, vicinity"] - 0.02
 
 
 def test_a_ring_that_lost_a_node_is_passed_by_stand_bys_when_that_is_known() -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from overlay.protocol.chance import begin, below
+from overlay.protocol.pastry import MOST_STEPS
 from overlay.simulator.agenda import check_room, new_agenda
 from overlay.simulator.compiled import COMPILED, INTERPRETED, Execution, numbers
 from overlay.simulator.errors import OverlayError
@@ -13,7 +14,9 @@ from overlay.simulator.event_counts import FIRST_EVENT, new_event_counts
 from overlay.simulator.harm import Misdeed, misdeeds
 from overlay.simulator.latency.latency import by_link, takes_us, times_of
 from overlay.simulator.scribe.overlay import ScribeOverlay
-from overlay.simulator.scribe.spreading import new_event, publish_each
+from overlay.simulator.scribe.routing import hop
+from overlay.simulator.scribe.spreading import forget_event, new_event, publish_each, spread
+from overlay.simulator.scribe.state import ScribeSettings
 from overlay.simulator.subscriptions import TopicSubscriptions
 from overlay.simulator.system import NOT_REACHED
 from overlay.simulator.workload import workload
@@ -92,6 +95,32 @@ def test_an_event_on_each_topic_is_what_they_are_one_by_one(execution: Execution
     assert missed.sum() > 0
     assert numbers(found.wanted) == [2 * len(single.members(topic)) for topic in range(TOPICS)]
     assert numbers(together.messages) == numbers(single.messages)
+
+
+def test_an_event_that_goes_in_a_circle_is_lost() -> None:
+    """Nodes that have just lost a third of all others may send it to each other; before, it went on for ever."""
+    system = ScribeOverlay(even_workload(nodes=300, topics=30, each=3, seed=4), 4, ScribeSettings(leaves=8))
+    for _ in range(2):
+        system.cycle()
+    system.leave(np.random.default_rng(4).permutation(300)[:90].tolist())
+    system.cycle()
+    step, live = COMPILED.kernel(hop), [node for node in range(300) if system.state.alive[node]]
+    circling = []
+    for topic in range(30):
+        key = system.state.keys[topic]
+        for node in live:
+            here = node
+            for _ in range(MOST_STEPS):
+                here = step(system.state, system.rules, here, key)
+            if step(system.state, system.rules, here, key) != here:
+                circling.append((topic, node))
+    assert circling
+    event = new_event(300, times_of(None), COMPILED)
+    for topic, node in circling:
+        COMPILED.kernel(spread)(system.state, system.rules, event, topic, node)
+        assert event.hops[node] == 0
+        assert np.asarray(event.copies).sum() == 0
+        COMPILED.kernel(forget_event)(event)
 
 
 def test_messages_that_find_no_room_are_told_whichever_topic_they_were_of() -> None:
