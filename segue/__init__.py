@@ -21,11 +21,13 @@ if TYPE_CHECKING:
     from segue.sdk.notifier import Notifier, StoredNotification
     from segue.sdk.operator import Operator
     from segue.sdk.operator_answers import OrderOutcome, StandingBan, StandingRevocation, UserSession, UserSessions
+    from segue.sdk.playlist_replica import PlaylistReplica
     from segue.sdk.playlists import PlaylistClient, PlaylistContents, PlaylistSummary
     from segue.sdk.position_file import PositionFile
     from segue.sdk.program import run
     from segue.sdk.publication import Publication, Rejection, Result
     from segue.sdk.publisher import Publisher, PublisherOptions
+    from segue.sdk.replica_core import RefusedEdit
     from segue.sdk.settings import EventExplanation, NotificationPreferences, PushDevice, QuietHours, SentCopy, SettingsClient
     from segue.sdk.social import Social
 
@@ -62,6 +64,7 @@ __all__ = [
     "Phase",
     "PlaylistClient",
     "PlaylistContents",
+    "PlaylistReplica",
     "PlaylistSummary",
     "PositionFile",
     "ProtocolError",
@@ -71,6 +74,7 @@ __all__ = [
     "PushDevice",
     "QuietHours",
     "Refused",
+    "RefusedEdit",
     "RejectedMark",
     "RejectedTopic",
     "Rejection",
@@ -105,10 +109,12 @@ _HOMES = {
     "segue.sdk.operator": ("Operator",),
     "segue.sdk.operator_answers": ("OrderOutcome", "StandingBan", "StandingRevocation", "UserSession", "UserSessions"),
     "segue.sdk.position_file": ("PositionFile",),
+    "segue.sdk.playlist_replica": ("PlaylistReplica",),
     "segue.sdk.playlists": ("PlaylistClient", "PlaylistContents", "PlaylistSummary"),
     "segue.sdk.program": ("run",),
     "segue.sdk.publication": ("Publication", "Rejection", "Result"),
     "segue.sdk.publisher": ("Publisher", "PublisherOptions"),
+    "segue.sdk.replica_core": ("RefusedEdit",),
     "segue.sdk.social": ("Social",),
     "segue.sdk.client_state": ("Phase", "State"),
 }

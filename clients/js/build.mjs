@@ -11,6 +11,6 @@ if (process.argv.includes("--tests")) {
 } else {
   rmSync("dist", { recursive: true, force: true }); // names of shared parts change with what is in them
   const elements = Object.fromEntries(["bell", "feed", "preferences"].map((name) => [name, `src/elements/${name}.ts`]));
-  const entryPoints = { segue: "src/index.ts", api: "src/http.ts", inbox: "src/inbox.ts", ...elements };
+  const entryPoints = { segue: "src/index.ts", api: "src/http.ts", inbox: "src/inbox.ts", replica: "src/replica.ts", ...elements };
   await build({ ...shared, entryPoints, outdir: "dist", splitting: true, chunkNames: "shared-[hash]", minify: true, platform: "browser" });
 }

@@ -21,9 +21,9 @@ from infra.kernel.backoff import Rng
 from segue.sdk.address import doors
 from segue.sdk.client_options import ClientOptions
 from segue.sdk.client_state import Phase, State
-from segue.sdk.errors import ConnectionLost, Misuse, Refused
+from segue.sdk.errors import ConnectionLost, Misuse, Refused, refusal
 from segue.sdk.inbox import Inbox
-from segue.sdk.keeper import ConnectionKeeper
+from segue.sdk.keeper import PASSING, ConnectionKeeper
 from segue.sdk.mark_file import MarkFile
 from segue.sdk.messages import (
     Announcement,
@@ -48,6 +48,7 @@ from segue.sdk.position_file import PositionFile
 from segue.sdk.position_saver import PositionSaver
 from segue.sdk.recoverer import Recoverer
 from segue.sdk.token_source import Token, TokensFor
+from segue.sdk.watchers import TopicWatcher, Watchers
 
 LAST_TOPICS: Final = 500
 _LOG: Final = logging.getLogger("segue.sdk.client")
@@ -118,6 +119,7 @@ class Client:
         self._on_announcement = on_announcement
         self._offloaded: set[str] = set()
         self._inbox = Inbox(options.inbox_bytes)
+        self._watchers = Watchers()
         self._is_iterated = False
         self._saver = None if position_file is None else PositionSaver(position_file, options.positions_every_s)
         self._recoverer = Recoverer(None if self._saver is None else self._saver.kept)
@@ -157,10 +159,11 @@ class Client:
             if self._saver is not None:
                 await self._saver.close()
 
-    async def subscribe(self, topics: str | Iterable[str], wait: Wait = "local") -> Installed:
+    async def subscribe(self, topics: str | Iterable[str], wait: Wait = "local", *, lasting: bool = True) -> Installed:
         """Follows `topics` from now on, over every reconnect. Returns how far the subscription is installed.
 
         With `wait` "local" it returns when the brokers of this site hold the subscription, with "all" when those of every live site do.
+        Without `lasting` no service remembers it: who follows a playlist only to show it for a while gets no notifications about it later.
         Topics in `rejected` are not followed. It waits for a connection, and asks again if that breaks.
 
         Raises Stalled, and Refused; then none of the new topics is followed. Cancelling stops the waiting only; unsubscribe to stop
@@ -169,6 +172,9 @@ class Client:
         wanted, followed = _listed(topics), self._keeper.topics
         new = [topic for topic in wanted if topic not in followed]
         followed.update(dict.fromkeys(wanted))
+        self._keeper.passing.difference_update(wanted if lasting else ())
+        self._keeper.passing.update(() if lasting else new)
+        self._watchers.share(wanted)
         try:
             installed = await self._install(wanted, wait)
         except Refused:
@@ -218,14 +224,42 @@ class Client:
         What is followed because it is of a friend goes on.
         """
         unwanted = _listed(topics)
+        passing = [topic for topic in unwanted if topic in self._keeper.passing]
         for topic in unwanted:
             self._keeper.topics.pop(topic, None)
+        self._keeper.passing.difference_update(passing)
         self._offloaded.difference_update(topic for topic in unwanted if not self._keeper.is_followed(topic))
         try:
             with contextlib.suppress(ConnectionLost):  # the access point forgot them together with the connection
-                await self._keeper.now().unsubscribe(unwanted)
+                await self._keeper.now().unsubscribe([topic for topic in unwanted if topic not in passing])
+                await self._keeper.now().unsubscribe(passing, fields=PASSING)
         finally:
             self._recoverer.forget(topic for topic in unwanted if not self._keeper.is_followed(topic))
+
+    async def watch(self, topic: str, watcher: TopicWatcher) -> None:
+        """Has `watcher` hear of `topic` from now on, over every reconnect. Raises Refused where it may not be followed, and Stalled.
+
+        If the application does not follow the topic itself, it is subscribed without `lasting`, and its events go to watchers only.
+        """
+        is_followed = self._keeper.is_followed(topic) and not self._watchers.is_alone(topic)
+        self._watchers.add(topic, watcher, alone=not is_followed)
+        try:
+            if not is_followed:
+                self._keeper.topics[topic] = None
+                self._keeper.passing.add(topic)
+            installed = await self._install([topic], "local") if not is_followed else None
+        except BaseException:
+            await self.unwatch(topic, watcher)
+            raise
+        for rejected in installed.rejected if installed is not None else ():
+            await self.unwatch(topic, watcher)
+            raise refusal(rejected.code, rejected.reason)
+
+    async def unwatch(self, topic: str, watcher: TopicWatcher) -> None:
+        """Has `watcher` hear no more of `topic`. If nobody else follows it here, it is unsubscribed. Raises as `unsubscribe`."""
+        was_alone = self._watchers.is_alone(topic)
+        if not self._watchers.remove(topic, watcher) and was_alone:
+            await self.unsubscribe(topic)
 
     async def act(self, kind: str, **fields: Any) -> None:
         """Tells the user's friends what the user does: `act("play", artist="Björk")`. It is told at most once, and never kept for later.
@@ -361,7 +395,7 @@ class Client:
         while True:
             connection = await self._keeper.connected()
             try:
-                return await connection.subscribe(topics, wait, self._keeper.tokens_for)
+                return await self._keeper.subscribe(connection, topics, wait)
             except ConnectionLost:
                 await connection.replaced.wait()
 
@@ -379,9 +413,20 @@ class Client:
         elif isinstance(message, Pulled) or message.topic.startswith(INBOXES):
             self._feed.deliver(message)
         else:
+            await self._hear(message, size_bytes)
+
+    async def _hear(self, message: Event, size_bytes: int) -> None:
+        is_alone = self._watchers.is_alone(message.topic)
+        if not is_alone:
             await self._inbox.room()  # first: a position never moves past an event that nobody gets
-            if (event := self._recoverer.take(message)) is not None:
-                self._inbox.put(event, size_bytes)
+        event = self._recoverer.take(message)
+        if event is None:
+            return
+        self._watchers.heard(event)
+        if not is_alone:
+            self._inbox.put(event, size_bytes)
+        elif self._saver is not None:
+            self._saver.kept.taken(event)
 
     def _offload(self, news: Offloaded) -> None:
         self._offloaded.update(self.topics & set(news.left))  # what was unsubscribed meanwhile is of no interest
@@ -395,6 +440,7 @@ class Client:
     def _drop(self, news: Ended) -> None:
         ended = [each.topic for each in news.topics]
         self._keeper.forget(ended)
+        self._watchers.ended(news)
         self._offloaded.difference_update(ended)
         try:
             self._on_ended(news)
@@ -421,6 +467,7 @@ class Client:
         self._offloaded.difference_update(gone)
 
     def _miss(self, news: Gap) -> None:
+        self._watchers.missed(news.topics)
         try:
             self._on_gap(news)
         except Exception:
@@ -442,6 +489,8 @@ class Client:
             self._offloaded.clear()  # a new connection is told of each topic that is out once it is subscribed again
         if state.phase is Phase.CONNECTED:
             self._feed.connected()
+            if state.installed is None or state.installed.recovered is not True:
+                self._watchers.missed()
         elif state.phase is not Phase.CLOSED:
             self._feed.lost()
         try:

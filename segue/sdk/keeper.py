@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import random
 from collections.abc import Callable, Iterable, Mapping
+from typing import Final
 
 import aiohttp
 
@@ -21,6 +22,9 @@ from segue.sdk.reconnect import Reconnect
 from segue.sdk.recoverer import Recoverer
 from segue.sdk.refresher import Refresher
 from segue.sdk.token_source import Token, TokensFor, fresh
+
+# What a subscribe says of topics of which no service is to remember that they were followed.
+PASSING: Final = {"lasting": False}
 
 
 class ConnectionKeeper:
@@ -50,6 +54,8 @@ class ConnectionKeeper:
     ) -> None:
         self.tokens_for = tokens_for
         self.topics: dict[str, None] = {}
+        # Those of them of which no service is to remember that they were followed.
+        self.passing: set[str] = set()
         # What is followed because it is of friends; None: friends are not followed.
         self.of_friends: dict[str, None] | None = None
         self._token = token
@@ -99,8 +105,19 @@ class ConnectionKeeper:
         gone = list(topics)
         for topic in gone:
             self.topics.pop(topic, None)
+            self.passing.discard(topic)
             (self.of_friends or {}).pop(topic, None)
         self._recoverer.forget(gone)
+
+    async def subscribe(self, connection: ClientConnection, topics: Iterable[str], wait: Wait) -> Installed:
+        """Subscribes `topics` on `connection`. Returns and raises as `ClientConnection.subscribe`."""
+        sorts: tuple[list[str], list[str]] = ([], [])
+        for topic in topics:
+            sorts[topic in self.passing].append(topic)
+        lasting = await connection.subscribe(sorts[False], wait, self.tokens_for)
+        if not sorts[True]:
+            return lasting
+        return weakest([lasting, await connection.subscribe(sorts[True], wait, self.tokens_for, fields=PASSING)])
 
     def is_followed(self, topic: str) -> bool:
         """Returns whether `topic` is followed, for whatever reason."""
@@ -184,7 +201,7 @@ class ConnectionKeeper:
 
     async def _resubscribe(self, connection: ClientConnection, topics: list[str], *, follows: bool) -> Installed | None:
         try:
-            installed = self._settled(await connection.subscribe(topics, "local", self.tokens_for))
+            installed = self._settled(await self.subscribe(connection, topics, "local"))
             if follows:
                 installed = weakest([installed, await self.follow(connection, "local")])
         except Stalled:

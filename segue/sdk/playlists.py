@@ -7,7 +7,7 @@
 A playlist is named by its owner and its id. Who sees it and who edits it is said by `Social.set_playlist` and `Social.set_editor`.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -134,6 +134,13 @@ class PlaylistClient(ServiceClient):
         """
         return await self._change(owner, id, version, op="reorder", position=position, to=to, count=count)
 
+    async def change(self, owner: str, id: str, change: Mapping[str, Any], *, version: int, edit: str) -> int:
+        """Makes a `change`, as the page on playlists has them, to a `version`; returns the version that this makes.
+
+        Followers are told the id `edit`, by which a replica knows its own change. Raises as `add`.
+        """
+        return await self._make(owner, id, {"change": change, "version": version, "edit": edit})
+
     async def delete(self, owner: str, id: str, *, version: int | None = None) -> None:
         """Deletes one's own playlist. Its id is not used again. `version` is as in `add`."""
         query = {} if version is None else {"version": str(version)}
@@ -143,6 +150,9 @@ class PlaylistClient(ServiceClient):
         body: dict[str, Any] = {"change": {name: value for name, value in change.items() if value is not None}}
         if version is not None:
             body["version"] = version
+        return await self._make(owner, id, body)
+
+    async def _make(self, owner: str, id: str, body: Mapping[str, Any]) -> int:
         return (await self._ask(_Changed, "POST", f"{_place(owner, id)}/changes", body, is_repeatable=False)).version
 
 

@@ -13,6 +13,9 @@ from infra.kernel.errors import Refused
 MAX_TRACKS: Final = 10_000
 MAX_NAME: Final = 200
 
+EditId: TypeAlias = Annotated[
+    str, msgspec.Meta(pattern=r"^[A-Za-z0-9._:-]{1,64}\Z", description="An id of the client's own. Followers are told it.")
+]
 Name: TypeAlias = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_NAME)]
 Track: TypeAlias = Annotated[str, msgspec.Meta(min_length=1, max_length=128)]
 Tracks: TypeAlias = Annotated[list[Track], msgspec.Meta(max_length=MAX_TRACKS)]

@@ -47,12 +47,16 @@ class Playlist(msgspec.Struct, frozen=True):
 
 
 class Told(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The payload of an event: user `by` has made `version`. Without a `change` the client fetches: the change was too large."""
+    """The payload of an event: user `by` has made `version`. Without a `change` the client fetches: the change was too large.
+
+    `edit` is the id that the request had, by which the client knows its own change.
+    """
 
     version: int
     by: str
     name: str
     change: Change | None = None
+    edit: str = ""
 
 
 class ChangeEvent(msgspec.Struct, frozen=True):
@@ -81,11 +85,11 @@ def create(owner: str, playlist_id: str, wanted: Create, now_ms: int, event_id: 
     return PlaylistStep(playlist, event_id, _promises(playlist, owner, wanted, event_id))
 
 
-def edit(playlist: Playlist, user: str, wanted: Edit, version: int | None, now_ms: int, event_id: str) -> PlaylistStep:
+def edit(playlist: Playlist, user: str, wanted: Edit, version: int | None, now_ms: int, event_id: str, edit_id: str = "") -> PlaylistStep:
     """Returns the next version of `playlist`, as `user` has `wanted` it.
 
-    With a `version` the edit is for that one only. Raises Refused: forbidden (SB-7), conflict (it is another version), bad-field,
-    too-large.
+    With a `version` the edit is for that one only. Followers are told the `edit_id` that the client has given it. Raises Refused:
+    forbidden (SB-7), conflict (it is another version), bad-field, too-large.
     """
     _check_writer(playlist, user, wanted)
     _check_version(playlist, version)
@@ -100,7 +104,7 @@ def edit(playlist: Playlist, user: str, wanted: Edit, version: int | None, now_m
         # Followers apply the change to a list of their own, so they are told where "at the end" was.
         case Add(tracks, None):
             wanted = Add(tracks, len(playlist.tracks))
-    return PlaylistStep(after, event_id, _promises(after, user, wanted, event_id))
+    return PlaylistStep(after, event_id, _promises(after, user, wanted, event_id, edit_id))
 
 
 def delete(playlist: Playlist, user: str, version: int | None, now_ms: int, event_id: str) -> PlaylistStep:
@@ -125,11 +129,11 @@ def _check_version(playlist: Playlist, version: int | None) -> None:
         raise Refused("conflict", f"the change is for version {version}, the playlist is at {playlist.version}; fetch it again")
 
 
-def _promises(playlist: Playlist, by: str, change: Change, event_id: str) -> list[OutboxTask]:
+def _promises(playlist: Playlist, by: str, change: Change, event_id: str, edit_id: str = "") -> list[OutboxTask]:
     """Returns one task for each way on which a change is told, so that a slow way holds up no other (SB-8, SB-31)."""
-    payload = _ENCODER.encode(Told(playlist.version, by, playlist.name, change))
+    payload = _ENCODER.encode(Told(playlist.version, by, playlist.name, change, edit_id))
     if len(payload) > MAX_TOLD_BYTES:
-        payload = _ENCODER.encode(Told(playlist.version, by, playlist.name))
+        payload = _ENCODER.encode(Told(playlist.version, by, playlist.name, edit=edit_id))
     op = str(change.__struct_config__.tag)
     promise = ChangeEvent(event_id, playlist.owner, playlist.id, by, playlist.changed_ms, op, msgspec.Raw(payload))
     body, topic = _ENCODER.encode(promise), playlist.topic.decode()

@@ -15,7 +15,7 @@ from infra.runtime.http.web import Answer, Request, Route
 from ..follows import FollowStore
 from . import core
 from .answers import PlaylistChanged
-from .change import Create, Edit, Name, Tracks
+from .change import Create, Edit, EditId, Name, Tracks
 from .core import Playlist, PlaylistStep
 from .following import follow_seen
 from .parameters import number_of, topic_of
@@ -40,6 +40,7 @@ class Editing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     change: Edit
     version: int | None = None
+    edit: EditId | None = None
 
 
 class Shown(msgspec.Struct, frozen=True):
@@ -98,7 +99,9 @@ class PlaylistHandlers:
     async def _edit(self, request: Request) -> Answer:
         body = await request.body(Editing)
         step = await self._step(
-            request, body.version, lambda now: core.edit(now, request.user, body.change, body.version, self._now_ms(), self._make_id())
+            request,
+            body.version,
+            lambda now: core.edit(now, request.user, body.change, body.version, self._now_ms(), self._make_id(), body.edit or ""),
         )
         self.changes[str(body.change.__struct_config__.tag)] += 1
         return Answer(200, PlaylistChanged(step.playlist.version))

@@ -7,6 +7,7 @@ import { WebSocket } from "ws";
 import { Api } from "../src/http.js";
 import { NotificationInbox } from "../src/inbox.js";
 import { Client, type ClientEvents, type ClientOptions } from "../src/index.js";
+import { ReplicaCore, type Request } from "../src/replica_core.js";
 
 interface Call {
   readonly call: number;
@@ -79,9 +80,22 @@ const CALLS: Record<string, (args: Record<string, any>) => unknown> = {
   delete: ({ marks }) => inbox.delete(...marks),
   mark_read: ({ marks }) => inbox.markRead(...marks),
   mark_unread: ({ marks }) => inbox.markUnread(...marks),
+  replica: ({ steps, prefix = "e" }) => replayed(steps, prefix),
   // Of real services only, which no scenario has.
   api: ({ urls, token, part, method, args }) => answered((new Api(urls, token) as unknown as Record<string, any>)[part][method](...args)),
 };
+
+/** Returns what a replica asks for, and shows, at each of the steps of clients/conformance/replica.json. */
+function replayed(steps: { do: string; with?: unknown[] }[], prefix: string): unknown[] {
+  let edits = 0;
+  const core = new ReplicaCore(() => `${prefix}${++edits}`);
+  const calls = core as unknown as Record<string, (...given: unknown[]) => Request[]>;
+  return steps.map((step) => {
+    const name = step.do.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    const asks = calls[name]!.apply(core, step.with ?? []).map((each) => Object.fromEntries(Object.entries(each).filter(([field]) => field !== "reason")));
+    return { asks, shows: core.tracks };
+  });
+}
 
 async function answered(found: AsyncIterable<unknown> | Promise<unknown>): Promise<unknown> {
   if (!(Symbol.asyncIterator in found)) return await found;

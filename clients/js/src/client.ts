@@ -10,7 +10,7 @@ import { doors } from "./address.js";
 import type { Connection } from "./connection.js";
 import { Emitter } from "./emitter.js";
 import { ConnectionLost, Misuse, Refused } from "./errors.js";
-import { Keeper } from "./keeper.js";
+import { Keeper, PASSING } from "./keeper.js";
 import {
   announcementOf,
   endedOf,
@@ -160,26 +160,29 @@ export class Client extends Emitter<ClientEvents> {
 
   /** Follows friends no longer. What was subscribed by name goes on. Raises Refused. */
   async unfollow(whom: Whom = "friends"): Promise<void> {
-    const gone = this.#keeper.ofFriends ?? [];
+    const { ofFriends = [] } = this.#keeper;
     this.#keeper.ofFriends = undefined;
-    this.#forgetGone(gone);
-    await this.#unlessLost(() => this.#keeper.now().call("unsubscribed", { op: "unsubscribe", topics: [], follow: whom }));
+    this.#forgetGone(ofFriends);
+    await this.#unlessLost((connection) => connection.call("unsubscribed", { op: "unsubscribe", topics: [], follow: whom }));
   }
 
   /**
    * Follows `topics` from now on, over every reconnect. Returns how far the subscription is installed.
    *
+   * Without `lasting` no service remembers it: who follows a playlist only to show it for a while gets no notifications about it later.
    * With `wait` "local" it returns when the brokers of this site hold the subscription, with "all" when those of every live site do. Topics
    * in `rejected` are not followed. It waits for a connection, and asks again if that breaks. Raises Refused: none of the new ones is
    * followed then.
    */
-  async subscribe(topics: string | Iterable<string>, { wait = "local" }: { readonly wait?: Wait } = {}): Promise<Installed> {
+  async subscribe(topics: string | Iterable<string>, { wait = "local", lasting = true }: { readonly wait?: Wait; readonly lasting?: boolean } = {}): Promise<Installed> {
     const wanted = listed(topics);
     const followed = this.#keeper.topics;
     const added = wanted.filter((topic) => !followed.has(topic));
     for (const topic of wanted) followed.add(topic);
+    if (lasting) for (const topic of wanted) this.#keeper.passing.delete(topic);
+    else for (const topic of added) this.#keeper.passing.add(topic);
     try {
-      const installed = await this.#onceConnected((connection) => connection.subscribe(wanted, wait, this.#keeper.tokensFor));
+      const installed = await this.#onceConnected((connection) => this.#keeper.subscribe(connection, wanted, wait));
       this.#keeper.forget(installed.rejected.map(({ topic }) => topic));
       return installed;
     } catch (error) {
@@ -190,12 +193,14 @@ export class Client extends Emitter<ClientEvents> {
 
   /** Stops following `topics`: none of their events arrives after it returns, but of those of friends. Raises Refused. */
   async unsubscribe(topics: string | Iterable<string>): Promise<void> {
-    const unwanted = listed(topics);
-    for (const topic of unwanted) {
-      this.#keeper.topics.delete(topic);
-    }
+    const unwanted = new Set(listed(topics));
+    const passing = [...unwanted].filter((topic) => this.#keeper.passing.delete(topic));
+    for (const topic of unwanted) this.#keeper.topics.delete(topic);
     try {
-      await this.#unlessLost(() => this.#keeper.now().unsubscribe(unwanted));
+      await this.#unlessLost(async (connection) => {
+        await connection.unsubscribe(passing, PASSING);
+        await connection.unsubscribe([...unwanted].filter((topic) => !passing.includes(topic)));
+      });
     } finally {
       this.#forgetGone(unwanted);
     }
@@ -293,9 +298,9 @@ export class Client extends Emitter<ClientEvents> {
   }
 
   /** Does what an access point forgets together with the connection, so nothing is left to do where that is lost. */
-  async #unlessLost(call: () => Promise<unknown>): Promise<void> {
+  async #unlessLost(call: (connection: Connection) => Promise<unknown>): Promise<void> {
     try {
-      await call();
+      await call(this.#keeper.now());
     } catch (error) {
       if (!(error instanceof ConnectionLost)) throw error;
     }

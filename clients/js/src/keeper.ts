@@ -11,6 +11,9 @@ import { Refresher } from "./refresher.js";
 import type { State } from "./state.js";
 import { fresh, type Token, type TokensFor } from "./token.js";
 
+/** What a message says of topics of which no service is to remember that they were followed. */
+export const PASSING = { lasting: false };
+
 /** What a keeper tells its client. */
 export interface KeeperEars {
   readonly deliver: Deliver;
@@ -21,6 +24,8 @@ export interface KeeperEars {
 /** At most one connection at any time, to the addresses in turn. Its `topics` are subscribed at every connect. */
 export class Keeper {
   readonly topics = new Set<string>();
+  /** Those of them of which no service is to remember that they were followed. */
+  readonly passing = new Set<string>();
   /** What is followed because it is of friends; undefined: friends are not followed. */
   ofFriends: Set<string> | undefined;
   #reconnect: Reconnect;
@@ -83,9 +88,17 @@ export class Keeper {
     const gone = [...topics];
     for (const topic of gone) {
       this.topics.delete(topic);
+      this.passing.delete(topic);
       this.ofFriends?.delete(topic);
     }
     this.recoverer.cursors.forget(gone);
+  }
+
+  /** Subscribes `topics` on `connection`. Returns and raises as `Connection.subscribe`. */
+  async subscribe(connection: Connection, topics: readonly string[], wait: Wait): Promise<Installed> {
+    const passing = topics.filter((topic) => this.passing.has(topic));
+    const lasting = await connection.subscribe(topics.filter((topic) => !this.passing.has(topic)), wait, this.tokensFor);
+    return passing.length ? weakest([lasting, await connection.subscribe(passing, wait, this.tokensFor, PASSING)]) : lasting;
   }
 
   /** Whether `topic` is followed, for whatever reason. */
@@ -190,7 +203,7 @@ export class Keeper {
 
   async #resubscribe(connection: Connection, topics: readonly string[], follows: boolean): Promise<Installed> {
     try {
-      const installed = this.#settled(await connection.subscribe(topics, "local", this.tokensFor));
+      const installed = this.#settled(await this.subscribe(connection, topics, "local"));
       return follows ? weakest([installed, await this.follow(connection, "local")]) : installed;
     } catch (error) {
       if (error instanceof Refused) throw new ConnectionLost(error.reason, { code: error.code });

@@ -1,5 +1,6 @@
 /** Playlists: made, changed, listed, followed (docs/playlists.md). A playlist is named by its owner and its id. */
-import { part, ServiceClient } from "./service.js";
+import type { PlaylistChange } from "./replica_core.js";
+import { part, ServiceClient, type Json } from "./service.js";
 
 /** A playlist with its tracks, at one version. `topic` is what a client subscribes to, to hear of its changes. */
 export interface PlaylistContents {
@@ -92,6 +93,11 @@ export class PlaylistClient extends ServiceClient {
     return await this.#change(owner, id, version, { op: "reorder", position, to, count });
   }
 
+  /** Makes a `change` to a `version`; returns the version that this makes. Followers are told the id `edit`, by which a replica knows its own change. */
+  async change(owner: string, id: string, change: PlaylistChange, { version, edit }: { readonly version: number; readonly edit: string }): Promise<number> {
+    return await this.#make(owner, id, { change, version, edit });
+  }
+
   /** Deletes one's own playlist. Its id is not used again. */
   async delete(owner: string, id: string, { version }: AtVersion = {}): Promise<void> {
     await this.ask("DELETE", place(owner, id), { isRepeatable: false, ...(version !== undefined && { query: { version: String(version) } }) });
@@ -102,8 +108,11 @@ export class PlaylistClient extends ServiceClient {
   }
 
   async #change(owner: string, id: string, version: number | undefined, change: Record<string, unknown>): Promise<number> {
-    const asked = { body: { change, version }, isRepeatable: false }; // JSON leaves out what is undefined
-    return (await this.ask<{ version: number }>("POST", `${place(owner, id)}/changes`, asked)).version;
+    return await this.#make(owner, id, { change, version }); // JSON leaves out what is undefined
+  }
+
+  async #make(owner: string, id: string, body: Json): Promise<number> {
+    return (await this.ask<{ version: number }>("POST", `${place(owner, id)}/changes`, { body, isRepeatable: false })).version;
   }
 }
 

@@ -130,7 +130,7 @@ export class Recoverer {
 
   /** Returns the topics with a position that may be those of friends: feeds and playlists. */
   keptOfFriends(): string[] {
-    return [...this.cursors.snapshot().keys()].filter((topic) => ["user", "playlist"].includes(kindOf(topic) ?? ""));
+    return [...this.cursors.snapshot().keys()].filter((topic) => /^hm:..p/.test(topic));
   }
 
   #pop(callId: unknown): Asked | undefined {

@@ -5,7 +5,7 @@ import { ConnectionLost, ProtocolError, Refused } from "./errors.js";
 import { fresh, type Token } from "./token.js";
 
 export type Urls = string | readonly string[];
-type Json = Record<string, unknown>;
+export type Json = Record<string, unknown>;
 
 const TIMEOUT_MS = 30_000;
 const MOST_PAGES = 10_000;
