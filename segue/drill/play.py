@@ -5,6 +5,7 @@ import random
 import time
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
+from itertools import combinations
 from typing import Any, Final, NamedTuple, cast
 
 from segue.cluster.shape import Shape
@@ -21,7 +22,7 @@ CALM_S: Final = 1.5
 QUIET_S: Final = 3.0
 # What a row may take beside its own waiting.
 BESIDE_S: Final = 180.0
-# A random row: how long a node is away, and how long all is well before the next one.
+# A random row: how long something is wrong, and how long all is well before the next one.
 AWAY_S: Final = (0.5, 4.0)
 WELL_S: Final = 3.0
 
@@ -92,12 +93,40 @@ async def _do(step: DrillStep, nodes: DrillNodes, load: DrillLoad, rng: random.R
 
 
 async def at_random(nodes: DrillNodes, rng: random.Random, seconds: float) -> None:
-    """Kills and stops one node after the other for so long. Each is back, and all are ready, before the next one goes."""
+    """Has one thing after the other go wrong for so long. All is well again, and all are ready, before the next one."""
     until_s = time.monotonic() + seconds
+    mishaps = (_gone, _gone, _cut_off, _hung) if hasattr(nodes, "hang") else (_gone, _gone, _cut_off)
     while time.monotonic() < until_s:
-        name = rng.choice(nodes.names())
-        await (nodes.kill if rng.random() < 0.5 else nodes.stop)(name)
-        await asyncio.sleep(rng.uniform(*AWAY_S))
-        await nodes.start(name)
+        await rng.choice(mishaps)(nodes, rng)
         await nodes.ready()
         await asyncio.sleep(WELL_S)
+
+
+async def _gone(nodes: DrillNodes, rng: random.Random) -> None:
+    name = rng.choice(nodes.names())
+    await (nodes.kill if rng.random() < 0.5 else nodes.stop)(name)
+    await asyncio.sleep(rng.uniform(*AWAY_S))
+    await nodes.start(name)
+
+
+async def _hung(nodes: DrillNodes, rng: random.Random) -> None:
+    name = rng.choice(nodes.names())
+    cast(Any, nodes).hang(name)
+    await asyncio.sleep(rng.uniform(*AWAY_S))
+    cast(Any, nodes).go_on(name)
+
+
+async def _cut_off(nodes: DrillNodes, rng: random.Random) -> None:
+    nodes.cut(*rng.choice(cuttable(nodes.names())))
+    await asyncio.sleep(rng.uniform(*AWAY_S))
+    nodes.heal()
+
+
+def cuttable(names: list[str]) -> list[tuple[str, str]]:
+    """Returns the pairs of sites, and of nodes of one site, that may be cut from each other.
+
+    Two brokers of one site may not: a site that falls in parts is a row of its own, with other promises.
+    """
+    sites = sorted({name.partition("/")[0] for name in names})
+    near = [pair for pair in combinations(sorted(names), 2) if len({name.partition("/")[0] for name in pair}) == 1]
+    return [*combinations(sites, 2), *(pair for pair in near if not all("/b" in name for name in pair))]

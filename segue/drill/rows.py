@@ -228,4 +228,4 @@ def _odd() -> tuple[DrillRow, ...]:
 
 def _at_random(seconds: float) -> DrillRow:
     steps = (DrillStep("random", seconds=seconds), _wait(5.0))
-    return DrillRow("random", "nodes are killed and stopped at random", steps, DrillPromise())
+    return DrillRow("random", "nodes are killed, stopped and cut off at random, and hang", steps, DrillPromise())

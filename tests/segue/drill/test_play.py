@@ -64,6 +64,12 @@ async def test_at_random_everybody_is_back_in_the_end() -> None:
         before = sorted(nodes.names())
         await playing.at_random(nodes, random.Random(3), 1.0)
         assert sorted(nodes.names()) == before
+        assert not nodes.links.cuts
+
+
+def test_two_brokers_of_a_site_are_not_cut_from_each_other_at_random() -> None:
+    pairs = playing.cuttable(["sto/b1", "sto/b2", "sto/a1", "lon/b1", "lon/ap1"])
+    assert pairs == [("lon", "sto"), ("lon/ap1", "lon/b1"), ("sto/a1", "sto/b1"), ("sto/a1", "sto/b2")]
 
 
 async def test_a_broker_that_comes_later_and_goes_again_is_not_noticed() -> None:
