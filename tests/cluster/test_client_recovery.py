@@ -246,6 +246,21 @@ async def test_points_that_were_never_given_are_served_like_old_ones(tcp: bool) 
                 assert heard(eve) == ([] if reason else [1])
 
 
+@pytest.mark.parametrize(
+    "fields", [{"point": "p" * 1_000_000}, {"since": {f"hm://presence/user/{n:06}{'u' * 100}/": {"sto": [1, 1]} for n in range(10_000)}}]
+)
+async def test_who_says_a_megabyte_is_ended_alone(fields: dict[str, Any]) -> None:
+    """DPS-9: a message is at most so long, and nobody else notices."""
+    async with Cluster(sites=1) as c, c.user("bob") as bob, c.user("ann") as ann:
+        await bob.ask("subscribe", topics=[MIX], recover=True)
+        await ann.ws.send(json.dumps({"op": "subscribe", "id": 7, "topics": [MIX], "recover": True} | fields))
+        await ann.ended()
+        assert [answer["code"] for answer in ann.answers if answer["op"] == "error"] == ["too-large"]
+        assert c.frames(Recall) == []
+        await change(c, 1)
+        await bob.heard(1)
+
+
 async def test_recoveries_in_a_loop_are_bounded(tcp: bool) -> None:
     """DPS-9: so many at once are open, and others do not notice."""
     async with Cluster(sites=1, tcp=tcp) as c, c.user("ann") as ann:

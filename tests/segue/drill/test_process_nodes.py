@@ -30,9 +30,10 @@ async def test_processes_are_killed_stopped_held_up_and_started_again_at_their_d
 
 
 @pytest.mark.slow
-async def test_links_of_processes_are_cut_and_healed_also_where_they_are_encrypted() -> None:
+@pytest.mark.parametrize("has_tls", [False, True])
+async def test_links_of_processes_are_cut_and_healed_also_where_they_are_encrypted(has_tls: bool) -> None:
     """DPS-32: an access point that hears nothing of its only aggregator is not ready, until it does."""
-    async with ProcessNodes(TINY, has_tls=True) as nodes:
+    async with ProcessNodes(TINY, has_tls=has_tls) as nodes:
         await nodes.ready()
         nodes.cut("sto/a1", "sto/ap1")
 
