@@ -90,9 +90,13 @@ class DrillLedger:
                     yield follower, n
 
     def _steps(self) -> Iterator[tuple[Arrival, Arrival]]:
-        """Yields what came one after the other to somebody of one topic and site."""
+        """Yields what came one after the other to somebody of one topic and site.
+
+        What no broker has accepted in time is passed over: the next event went to another broker, and nobody keeps the order of the two.
+        """
         for arrivals in self._arrivals.values():
-            yield from (step for stream in _by_stream(arrivals) for step in pairwise(stream))
+            for stream in _by_stream(each for each in arrivals if each.n in self._accepted):
+                yield from pairwise(stream)
 
     def _undetected(self) -> int:
         """Returns how many events are missing between two of one epoch whose numbers do not show it."""

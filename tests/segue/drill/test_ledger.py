@@ -43,6 +43,17 @@ def test_a_copy_and_what_was_overtaken_are_counted() -> None:
     assert made.measured().out_of_order == 1
 
 
+def test_what_was_not_accepted_in_time_may_come_late() -> None:
+    """A broker hangs, the service goes on at another one, and what the first one had taken comes when it does not hang any more."""
+    made = ledger(2, accepted=False)
+    made.accepted(1)
+    for n in (1, 0):
+        arrive(made, n, n + 1)
+    assert made.measured().out_of_order == 0
+    made.accepted(0)
+    assert made.measured().out_of_order == 1
+
+
 def test_a_loss_that_no_number_shows_is_undetected() -> None:
     shown, hidden, counted_anew = ledger(3), ledger(3), ledger(3)
     for made, seq, epoch in ((shown, 3, 1), (hidden, 2, 1), (counted_anew, 1, 2)):
