@@ -87,6 +87,12 @@ EXAMPLES: Final[dict[CommandPath, Example]] = {
     ("notify",): Example("hm://notifications/feed/bjork%new-album/ --kind album --file - --url {notification} --state {state}", stays=True),
     ("offload-demo",): Example("--users 30 --events 200 --sites 1 --json {out}", "engine "),
     ("overlay", "compare"): Example("--system scribe --nodes 1000 --settle 10 --processes 1 --out {out} --json {out}.json", "scribe: "),
+    ("inbox", "archive"): Example("1 --user {user} --url {clients} --state {state}"),
+    ("inbox", "delete"): Example("2 --user {user} --url {clients} --state {state}"),
+    ("inbox", "list"): Example("--user {user} --url {clients} --state {state}"),
+    ("inbox", "read"): Example("1 --user {user} --url {clients} --state {state}"),
+    ("inbox", "unarchive"): Example("1 --user {user} --url {clients} --state {state}"),
+    ("inbox", "unread"): Example("1 --user {user} --url {clients} --state {state}"),
     ("links", "add"): Example("address-book dan@example.org --user {user} --url {social} --state {state}"),
     ("links", "list"): Example("--user {user} --url {social} --state {state}"),
     ("links", "remove"): Example("address-book --user {user} --url {social} --state {state}"),
@@ -149,7 +155,7 @@ class Ground:
     def command(self, path: CommandPath, out: Path, user: str = "alice") -> list[str]:
         """Returns the arguments of Python that run the command at `path`, which writes to `out`.
 
-        `user`, alice or bob, has a notification until a command has shown it.
+        `user`, alice or bob, has two notifications until a command has shown them.
         """
         number, arguments = next(self._numbers), EXAMPLES[path].arguments
         new = f"p{number}"
@@ -184,9 +190,10 @@ def ground(folder: Path) -> Iterator[Ground]:
 
 
 def _tell_both(url: str, state: Path) -> None:
-    album = ["hm://notifications/feed/bjork%new-album/", "--kind", "album", "--id", "post-1"]
-    arguments = [*album, "--to", "alice,bob", "--url", url, "--state", str(state)]
-    subprocess.run([sys.executable, "-m", "segue", "notify", *arguments], check=True, stdout=subprocess.DEVNULL)
+    for notice in ("post-1", "post-2"):
+        album = ["hm://notifications/feed/bjork%new-album/", "--kind", "album", "--id", notice]
+        arguments = [*album, "--to", "alice,bob", "--url", url, "--state", str(state)]
+        subprocess.run([sys.executable, "-m", "segue", "notify", *arguments], check=True, stdout=subprocess.DEVNULL)
 
 
 def _make_playlist(url: str, state: Path, user: str, name: str) -> None:
