@@ -53,6 +53,9 @@ class PulledInbox(msgspec.Struct, frozen=True):
     ) = msgspec.UNSET
 
 
+WebhookId = Annotated[str, msgspec.Meta(pattern="^[a-z0-9]{12}$")]
+
+
 class DeviceEndpoint(msgspec.Struct, frozen=True):
     """The address to which pushes to one browser go."""
 
@@ -71,15 +74,45 @@ class PushKey(msgspec.Struct, frozen=True):
     key: Annotated[str, msgspec.Meta(pattern="^[A-Za-z0-9_-]{87}$")]
 
 
+class ShownWebhook(msgspec.Struct, frozen=True):
+    """An endpoint of a user. The secrets are told to nobody again."""
+
+    id: WebhookId
+    url: str
+    made_ms: UnixMs
+    previous_until_ms: Annotated[int, msgspec.Meta(ge=0, description="Until when the secret before signs, too; 0: there is none.")]
+
+
+class WebhookList(msgspec.Struct, frozen=True):
+    """The endpoints of a user."""
+
+    webhooks: Annotated[list[ShownWebhook], msgspec.Meta(max_length=20)]
+
+
+class WebhookSecret(msgspec.Struct, frozen=True):
+    """A webhook with its secret, which is shown this once."""
+
+    id: WebhookId
+    url: str
+    secret: Annotated[str, msgspec.Meta(pattern="^whsec_[A-Za-z0-9+/]{32}$")]
+
+
+class WebhookTest(msgspec.Struct, frozen=True):
+    """The outcome of a test message."""
+
+    state: Literal["delivered", "retry", "failed", "gone"]
+    reason: str
+
+
 class DeadLetter(msgspec.Struct, frozen=True):
-    """A mail or a push that was given up."""
+    """A mail, a push or a message to a webhook that was given up."""
 
     key: str
     user: str
     event: str
-    channel: Literal["email", "digest", "push"]
+    channel: Annotated[str, msgspec.Meta(pattern="^(email|digest|push|webhook:[a-z0-9]{12})$")]
     state: Literal["dead"]
-    reason: Annotated[str, msgspec.Meta(description="In the words of the mail server or push service.")]
+    reason: Annotated[str, msgspec.Meta(description="In the words of the mail server, the push service or the endpoint.")]
     ts_ms: UnixMs
 
 

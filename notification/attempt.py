@@ -16,12 +16,14 @@ from .letter import Line
 from .module_context import ModuleContext
 from .notice import Notice
 from .online import Online
-from .outcome import Outcome, OutcomeState
+from .outcome import Outcome, OutcomeState, gone
 from .owned import Owned
 from .retelling import Retelling
 from .retries import next_delay_s
 from .stand import DELETED, deleted_events
 from .store import Device, Person, Sent, Task
+from .webhook import CHANNEL as WEBHOOK
+from .webhook import Webhook, body_of, message_id_of, webhook_id_of
 
 # Questions to the store and to presence that are under way for each channel, and mails. Pushes have places of their own (`Pusher`).
 PARALLEL: Final = 16
@@ -40,6 +42,13 @@ class PushChannel(Protocol):
     """A channel that sends one push to one device."""
 
     async def push(self, device: Device, line: Line) -> Outcome:
+        """Makes one attempt."""
+
+
+class WebhookChannel(Protocol):
+    """A channel that posts one message to one webhook."""
+
+    async def call(self, webhook: Webhook, message_id: str, body: bytes) -> Outcome:
         """Makes one attempt."""
 
 
@@ -66,7 +75,7 @@ class Attempts:
 
     - `module`, `owned`: the store, and what is owned of it.
     - `decider`, `online`: what decides once more.
-    - `mail`, `push`: the channels. Tasks of a channel that is None are dropped, and `why` says so.
+    - `mail`, `push`, `webhooks`: the channels. Tasks of a channel that is None are dropped, and `why` says so.
     - `retelling`: takes the tasks that are live copies.
 
     `ended` counts how tasks ended, by state.
@@ -80,12 +89,14 @@ class Attempts:
         online: Online,
         mail: MailChannel | None,
         push: PushChannel | None,
+        webhooks: WebhookChannel | None,
         retelling: Retelling,
     ) -> None:
         self.ended: dict[str, int] = {"delivered": 0, "dropped": 0, "dead": 0, "retried": 0, "pruned": 0}
         self._module, self._store, self._logger = module, module.store, module.context.log
         self._owned, self._agenda = owned, owned.agenda
         self._decider, self._online, self._mail, self._push, self._retelling = decider, online, mail, push, retelling
+        self._webhooks = webhooks
         self._slots: dict[str, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(PARALLEL))
 
     async def make(self, job: Job) -> bool:
@@ -110,12 +121,12 @@ class Attempts:
         await self._agenda.add([task._replace(due_ms=due_ms) for task in tasks])
 
     async def _make(self, job: Job) -> bool:
-        async with self._slots[job.channel]:
+        async with self._slots[kind_of(job.channel)]:
             self._agenda.check()
             decided = await self._decide(job)
-            if job.channel != PUSH:
+            if not is_alone(job.channel):
                 return await self._carry_out(decided)
-        return await self._carry_out(decided)  # a push service that is slow holds no place that others need to decide
+        return await self._carry_out(decided)  # a push service or an endpoint that is slow holds no place that others need to decide
 
     async def _decide(self, job: Job) -> _Decided:
         """Returns what is to be sent of `job`. What is to wait is on the agenda again, and what is live has been told."""
@@ -163,26 +174,47 @@ class Attempts:
 
     def _verdict(self, task: Task, notice: Notice | None, person: Person, online: int, now_ms: int) -> Way | str:
         """Returns the way that the rules want the task to go now, or why it is not to go at all."""
-        if (self._push if task.channel == PUSH else self._mail) is None:
-            return f"no way to send a {task.channel} is configured here"
+        kind = kind_of(task.channel)
+        if {PUSH: self._push, WEBHOOK: self._webhooks}.get(kind, self._mail) is None:
+            return f"no way to send a {kind} is configured here"
         if notice is None:
             return "it has expired"
         verdict = self._decider.verdict(notice, person, 0, online, now_ms)
-        channel, way = (PUSH, verdict.push) if task.channel == PUSH else (EMAIL, verdict.email)
+        channel, way = {PUSH: (PUSH, verdict.push), WEBHOOK: (WEBHOOK, verdict.webhook)}.get(kind, (EMAIL, verdict.email))
         if way is Way.NO:
             return " ".join(reason for reason in verdict.reasons if f"-{channel}:" in reason) or f"no rule grants {channel} now"
         return way
 
     async def _send(self, job: Job, notices: dict[str, Notice], person: Person, now_ms: int) -> tuple[list[Sent], bool]:
         """Returns what has ended, and whether the other side failed for now."""
-        lines = [_line(notices[task.event]) for task in job.tasks]
-        outcome = await (self._send_mail(person, lines) if job.channel != PUSH else self._send_push(person, lines[0]))
+        outcome = await self._hand_over(job, [notices[task.event] for task in job.tasks], person)
         if outcome.state is OutcomeState.RETRY:
             return await self._again(job, outcome, now_ms), True
         if outcome.state is OutcomeState.DELIVERED:
             await self._count(person, job.channel, now_ms)
         state = {OutcomeState.DELIVERED: "delivered", OutcomeState.GONE: "dropped", OutcomeState.FAILED: "dead"}[outcome.state]
         return [Sent(task.user, task.event, task.channel, state, outcome.reason, now_ms) for task in job.tasks], False
+
+    async def _hand_over(self, job: Job, notices: Sequence[Notice], person: Person) -> Outcome:
+        """Makes one attempt on the channel of `job`."""
+        if kind_of(job.channel) == WEBHOOK:
+            return await self._call_webhook(person, webhook_id_of(job.channel), notices[0])
+        lines = list(map(_line, notices))
+        return await (self._send_push(person, lines[0]) if job.channel == PUSH else self._send_mail(person, lines))
+
+    async def _call_webhook(self, person: Person, webhook_id: str, notice: Notice) -> Outcome:
+        """Posts to one webhook. One that wants no more is removed."""
+        assert self._webhooks is not None
+        webhook = next((each for each in await self._store.webhooks(person.user) if each.id == webhook_id), None)
+        if webhook is None:
+            return gone("the webhook was removed")
+        message_id, body = message_id_of(person.user, webhook_id, notice.id), body_of(person.user, notice)
+        outcome = await self._webhooks.call(webhook, message_id, body)
+        if outcome.state is OutcomeState.GONE:
+            await self._store.remove_webhook(person.user, webhook_id)
+            self.ended["pruned"] += 1
+            person.webhooks = tuple(each for each in person.webhooks if each != webhook_id)
+        return outcome
 
     async def _send_mail(self, person: Person, lines: Sequence[Line]) -> Outcome:
         preferences = preferences_of(person)
@@ -216,7 +248,9 @@ class Attempts:
         return []
 
     async def _count(self, person: Person, channel: str, now_ms: int) -> None:
-        """Remembers when something was sent, for the throttle."""
+        """Remembers when something was sent, for the throttle; it is for people, so messages to webhooks do not count."""
+        if kind_of(channel) == WEBHOOK:
+            return
         if channel == PUSH:
             person.pushes = (*person.pushes, now_ms)[-KEPT_TIMES:]
         else:
@@ -224,12 +258,22 @@ class Attempts:
         await self._store.save_sent_times(person.user, person.mails, person.pushes)
 
 
+def kind_of(channel: str) -> str:
+    """Returns the kind of a task's channel: the channel itself, but one kind for all webhooks."""
+    return WEBHOOK if webhook_id_of(channel) else channel
+
+
+def is_alone(channel: str) -> bool:
+    """Returns whether what goes out on `channel` does so one by one, at the places of whoever takes it."""
+    return kind_of(channel) in (PUSH, WEBHOOK)
+
+
 def jobs_of(tasks: Iterable[Task]) -> list[Job]:
-    """Returns jobs. Mails of one user that are due at the same moment are one mail; every push is one by itself."""
+    """Returns jobs. Mails of one user that are due at the same moment are one mail; whatever `is_alone` is one by itself."""
     jobs: list[Job] = []
     for (_, user, channel), same in groupby(tasks, key=lambda task: (task.due_ms, task.user, task.channel)):
         together = list(same)
-        jobs.extend([Job(user, channel, together)] if channel != PUSH else [Job(user, channel, [task]) for task in together])
+        jobs.extend([Job(user, channel, together)] if not is_alone(channel) else [Job(user, channel, [task]) for task in together])
     return jobs
 
 

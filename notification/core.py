@@ -21,6 +21,8 @@ from . import items
 from .notice import Notice
 from .shards import SHARDS, shard_of
 from .store import FRIEND, SENT, Decision, LogRow, Person, Task
+from .webhook import CHANNEL as WEBHOOK
+from .webhook import channel_of
 
 DESKTOP: Final = 1
 MOBILE: Final = 2
@@ -69,8 +71,8 @@ class _Ruling(NamedTuple):
     told: bytes
 
 
-# Event, flags, online, preferences, whether there are devices.
-Alike = tuple[str, int, int, bytes, bool]
+# Event, flags, online, preferences, whether there are devices, and webhooks.
+Alike = tuple[str, int, int, bytes, bool, bool]
 
 
 class Patience(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -133,13 +135,14 @@ class Decider:
 
         `alike`: the rulings of this batch so far. A user who was sent something lately is not like others, since their numbers differ.
         """
-        key = (notice.id, flags & (FRIEND | SENT), online, person.preferences, person.has_devices)
+        key = (notice.id, flags & (FRIEND | SENT), online, person.preferences, person.has_devices, bool(person.webhooks))
         is_plain = not (person.mails or person.pushes)
         ruling = alike.get(key) if is_plain else None
         if ruling is None:
             verdict = self.verdict(notice, person, flags, online, now_ms)
             types = _types(verdict)
-            is_kept, has_tasks = verdict.engine or bool(types), verdict.push is not Way.NO or verdict.email is not Way.NO
+            is_kept = verdict.engine or bool(types)
+            has_tasks = any(way is not Way.NO for way in (verdict.push, verdict.email, verdict.webhook))
             # What went live on its topic is not published there again, but the bell hears of the item that it became.
             is_told = verdict.engine or (flags & SENT != 0 and self.verdict(notice, person, flags & ~SENT, online, now_ms).engine)
             is_live = is_kept and (is_told or (online & UNKNOWN != 0 and verdict.in_client))
@@ -163,19 +166,24 @@ class Decider:
             desktop=online & (DESKTOP | UNKNOWN) == DESKTOP,
             mobile=online & (MOBILE | UNKNOWN) == MOBILE,
             mobile_known=person.has_devices,
+            webhook_known=bool(person.webhooks),
             mails_recent=_recent(person.mails, since_ms),
             pushes_recent=_recent(person.pushes, since_ms),
         )
         return gather(preferences_of(person), _occasion(notice), follower, now_ms, self._mandatory)
 
     def tasks(self, decision: Decision, verdict: Verdict, person: Person, now_ms: int) -> Iterable[Task]:
-        """Returns the mails and pushes that `verdict` grants `person` after `decision`, each at its time after `now_ms`."""
+        """Returns what `verdict` grants `person` after `decision`: mails, pushes, messages to webhooks; each at its time after `now_ms`."""
         patience = self.patience
         for channel, way, patience_s in ((PUSH, verdict.push, patience.push_s), (EMAIL, verdict.email, patience.email_s)):
             if way is not Way.NO:
                 at_ms = now_ms + int(patience_s * 1000)
                 task = Task(shard_of(decision.user) % SHARDS, at_ms, decision.user, channel, decision.event, 1, at_ms)
                 yield postponed(task, way, preferences_of(person), at_ms) or task
+        if verdict.webhook is not Way.NO:
+            for webhook_id in person.webhooks:
+                channel = channel_of(webhook_id)
+                yield Task(shard_of(decision.user) % SHARDS, now_ms, decision.user, channel, decision.event, 1, now_ms)
 
 
 def postponed(task: Task, way: Way, preferences: Preferences, now_ms: int) -> Task | None:
@@ -204,7 +212,12 @@ def _decision(person: Person, notice: Notice, ruling: _Ruling, now_ms: int) -> D
 @lru_cache(maxsize=1 << 10)
 def _types(verdict: Verdict) -> tuple[str, ...]:
     """Returns the notification types that the rules chose (SB-44)."""
-    chosen = ((items.IN_CLIENT, verdict.in_client), ("push", verdict.push is not Way.NO), ("email", verdict.email is not Way.NO))
+    chosen = (
+        (items.IN_CLIENT, verdict.in_client),
+        ("push", verdict.push is not Way.NO),
+        ("email", verdict.email is not Way.NO),
+        (WEBHOOK, verdict.webhook is not Way.NO),
+    )
     return tuple(name for name, is_chosen in chosen if is_chosen)
 
 

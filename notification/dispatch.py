@@ -1,10 +1,10 @@
-"""Dispatch: mails and pushes when they are due (spec 8, SB-41, SB-42).
+"""Dispatch: mails, pushes and messages to webhooks when they are due (spec 8, SB-41, SB-42).
 
 The ending of each is stored, so a task that is read again after a crash is not done again. A mail that went out before its
 ending could be stored goes again, under the same Message-ID.
 
 Nobody waits for somebody else's push service. What is due is begun while earlier tasks of the shard are under way, and the pushes of
-one user stand in one line: one is under way at a time.
+one user stand in one line: one is under way at a time. So do the messages to one webhook.
 """
 
 import asyncio
@@ -15,8 +15,7 @@ from typing import Any, Final
 from infra.kernel.errors import Unavailable
 from infra.runtime.ending import end_tasks
 
-from .attempt import Attempts, Job, jobs_of
-from .core import PUSH
+from .attempt import Attempts, Job, is_alone, jobs_of
 from .module_context import ModuleContext
 from .owned import Owned
 from .store import WAITING, Task
@@ -27,6 +26,8 @@ AT_ONCE: Final = 100
 MAX_LINE: Final = 8
 
 Key = tuple[str, str, str]
+# A user and a channel.
+Line = tuple[str, str]
 
 
 class Dispatch:
@@ -38,7 +39,7 @@ class Dispatch:
         self._task: asyncio.Task[None] | None = None
         self._reading: set[int] = set()
         self._running: dict[asyncio.Task[None], int] = {}
-        self._lines: dict[str, deque[Job]] = {}
+        self._lines: dict[Line, deque[Job]] = {}
         self._waiting: set[int] = set()
         self._rests_until_s: dict[int, float] = {}
         self._handing_over: frozenset[int] = frozenset()
@@ -112,11 +113,12 @@ class Dispatch:
 
     def _has_begun(self, shard: int, job: Job) -> bool:
         """Begins `job`, or puts it in the line of its user; returns False where that is full."""
-        line = self._lines.get(job.user) if job.channel == PUSH else None
+        key = (job.user, job.channel)
+        line = self._lines.get(key) if is_alone(job.channel) else None
         if line is None:
             line = deque([job])
-            if job.channel == PUSH:
-                self._lines[job.user] = line
+            if is_alone(job.channel):
+                self._lines[key] = line
             self._run(shard, self._work_off(shard, line), f"a {job.channel}")
         elif len(line) >= MAX_LINE:
             return False
@@ -126,7 +128,7 @@ class Dispatch:
 
     async def _work_off(self, shard: int, line: deque[Job]) -> None:
         """Does the jobs of `line`, one after the other."""
-        user = line[0].user
+        key = (line[0].user, line[0].channel)
         try:
             while line and shard not in self._handing_over:
                 is_late = await self._attempts.make(line[0])
@@ -138,8 +140,8 @@ class Dispatch:
         except Exception:
             self._logger.exception("mails and pushes could not be sent")
         finally:
-            if self._lines.get(user) is line:
-                del self._lines[user]
+            if self._lines.get(key) is line:
+                del self._lines[key]
             self._put_back(shard, [task for job in line for task in job.tasks])
 
     async def _put_off(self, shard: int, line: deque[Job]) -> None:

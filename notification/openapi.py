@@ -7,6 +7,7 @@ from infra.kernel.topics import MAX_ID
 from infra.runtime.http.openapi import ON_AIOHTTP, Document, Parameter, ServerUrl
 from infra.runtime.http.openapi_schema import Schema
 from rule_engine.facts import CLASSES
+from rule_engine.fields import CHOICES
 from rule_engine.preferences import DAYS, DIGESTS, Preferences, Quiet
 
 from .handlers import NewDevice
@@ -14,6 +15,9 @@ from .intake import Receipt
 from .notice import NoticeRequest, Page
 from .openapi_notices import OPERATIONS as FOR_SERVICES
 from .openapi_users import OPERATIONS as FOR_USERS
+from .openapi_webhooks import OPERATIONS as FOR_WEBHOOKS
+from .webhook import MAX_URL_CHARS
+from .webhook_handlers import NewWebhook
 from .why import Ending, Explanation
 
 _NAME: Final = f"[A-Za-z0-9._-]{{1,{MAX_ID}}}"
@@ -60,7 +64,7 @@ REFINED: Final[Mapping[Any, Mapping[str, Schema]]] = {
             "propertyNames": {"enum": list(CLASSES)},
             "additionalProperties": {
                 "type": "object",
-                "propertyNames": {"enum": ["in-client", "push", "email"]},
+                "propertyNames": {"enum": list(CHOICES)},
                 "additionalProperties": {"type": "boolean"},
             },
             "description": "Class, channel, whether it is allowed; what is absent is.",
@@ -80,9 +84,10 @@ REFINED: Final[Mapping[Any, Mapping[str, Schema]]] = {
         "endpoint": {"description": "https, a public name; web-push.md has what is taken.", "maxLength": 2048},
         "keys": {"required": ["p256dh", "auth"], "properties": {"p256dh": {"type": "string"}, "auth": {"type": "string"}}},
     },
+    NewWebhook: {"url": {"description": "https, a public name; webhooks.md has what is taken.", "maxLength": MAX_URL_CHARS}},
     Explanation: {"decided": _UNIX_MS, "mark": {"minimum": 0, "description": "0 where nothing was stored for you."}},
     Ending: {
-        "channel": {"enum": ["live", "email", "digest", "push"]},
+        "channel": {"pattern": "^(live|email|digest|push|webhook:[a-z0-9]{12})$"},
         "state": {"enum": ["delivered", "waiting", "dropped", "dead"]},
         "ts": _UNIX_MS,
     },
@@ -104,6 +109,7 @@ DOCUMENT: Final = Document(
             "From the link in a mail; it is signed and good for a year. It names a user and a class of notifications.",
         ),
         "key": Parameter(str, "The key of a dead letter."),
+        "id": Parameter(str, "The id of a webhook."),
     },
     everywhere=ON_AIOHTTP,
     refusals={
@@ -116,6 +122,6 @@ DOCUMENT: Final = Document(
         415: "`bad-content-type`: it must be application/json, or application/x-ndjson for a stream.",
         503: "`unavailable`, `draining`: try again; repeating is safe.",
     },
-    operations=FOR_SERVICES | FOR_USERS,
+    operations=FOR_SERVICES | FOR_USERS | FOR_WEBHOOKS,
     refined=REFINED,
 )

@@ -16,6 +16,7 @@ from infra.runtime.http.web_limits import WebLimits
 from .core import Patience
 from .email import EmailOptions
 from .push import PushOptions
+from .webhook_caller import WebhookOptions
 
 
 class NotificationOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -28,6 +29,7 @@ class NotificationOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unkn
       empty: at `door`.
     - `path`: the folder of the SQLite file and of the keys.
     - `retention_days`: how long what is stored can be pulled.
+    - `webhook`: how many endpoints a user may name, and how they are called.
     - `web`: the limits of HTTP connections and requests.
     - `allowed_origins`: pages of which origins may ask over HTTP; see `may_connect`.
     - `rules`: a file of rules; without it the default set holds.
@@ -52,6 +54,7 @@ class NotificationOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unkn
     patience: Patience = Patience()
     email: EmailOptions | None = None
     push: PushOptions | None = None
+    webhook: WebhookOptions = WebhookOptions()
     public_url: str = ""
     max_body_bytes: int = 8 << 20
     web: WebLimits = WebLimits()

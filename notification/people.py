@@ -48,11 +48,11 @@ class People:
         return people
 
     async def refresh(self, user: str) -> None:
-        """Goes from now on by the preferences and devices of `user` that have just been stored. Raises Unavailable."""
+        """Goes from now on by the preferences, devices and webhooks of `user` that have just been stored. Raises Unavailable."""
         self._changed.add(user)  # a `get` that is under way reads the user again
         if (person := self._peek(user)) is not None:
             new = (await self._store.people([user]))[user]
-            person.preferences, person.has_devices = new.preferences, new.has_devices
+            person.preferences, person.has_devices, person.webhooks = new.preferences, new.has_devices, new.webhooks
 
     def forget(self, shards: Iterable[int]) -> None:
         """Forgets the users of these shards: others give out their marks from now on."""

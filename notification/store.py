@@ -12,6 +12,7 @@ import msgspec
 from .item_state import ItemState, StatedItem
 from .notice import Notice
 from .ownership.core import Claims, FencingToken, NodeRecord
+from .webhook import Webhook
 
 FRIEND = 1
 SENT = 2
@@ -49,6 +50,7 @@ class Person(msgspec.Struct, gc=False):
     - `preferences`: JSON; empty for a user who said nothing.
     - `has_devices`: whether they have a device for pushes.
     - `mails`, `pushes`: when they were sent some lately, in ms.
+    - `webhooks`: the ids of their webhooks.
     - `changed`: the number of the last change of a state of an item (`item_state`); 0 if there was none.
     """
 
@@ -60,6 +62,7 @@ class Person(msgspec.Struct, gc=False):
     mails: tuple[int, ...] = ()
     pushes: tuple[int, ...] = ()
     changed: int = 0
+    webhooks: tuple[str, ...] = ()
 
 
 class Decision(msgspec.Struct, frozen=True, gc=False):
@@ -215,6 +218,15 @@ class Store(Protocol):
 
     async def remove_device(self, user: str, endpoint: str) -> None:
         """Forgets the device of `user` at `endpoint`."""
+
+    async def webhooks(self, user: str) -> list[Webhook]:
+        """Returns the webhooks of a user, by id."""
+
+    async def save_webhook(self, user: str, webhook: Webhook) -> None:
+        """Stores a webhook; one with the same id is replaced."""
+
+    async def remove_webhook(self, user: str, webhook_id: str) -> None:
+        """Forgets a webhook of `user`."""
 
     async def save_sent_times(self, user: str, mails: Sequence[int], pushes: Sequence[int]) -> None:
         """Stores when `user` was sent `mails` and `pushes` lately, in ms."""

@@ -5,8 +5,8 @@ nothing is deleted but what was asked for: rows expire, cursors pass over what i
 
 The timestamp of a write under a fence is the number of the fence, which resembles the time: of two owners the later one wins.
 
-Here are notices, the log, and people; `InboxCassandra` has items and marks, `SendingCassandra` mails and pushes, `OwnershipCassandra`
-who owns what.
+Here are notices, the log, and people; `InboxCassandra` has items and marks, `SendingCassandra` mails and pushes, `WebhooksCassandra`
+webhooks, `OwnershipCassandra` who owns what.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -26,12 +26,13 @@ from .sending_cassandra import SendingCassandra
 from .shards import bucket_of
 from .store import Decision, Device, LogRow, Person, Taken
 from .tables_cassandra import TOLD, side_by_side
+from .webhooks_cassandra import WebhooksCassandra
 
 # A batch of one partition is one mutation; the server warns about large ones.
 BATCH_ROWS: Final = 100
 
 
-class CassandraStore(InboxCassandra, SendingCassandra, OwnershipCassandra):
+class CassandraStore(InboxCassandra, SendingCassandra, WebhooksCassandra, OwnershipCassandra):
     """A `store.Store` in Cassandra. `wall` is Unix time in seconds; times to live are counted by the servers' clocks."""
 
     parts_at_once = 4
@@ -158,8 +159,11 @@ class CassandraStore(InboxCassandra, SendingCassandra, OwnershipCassandra):
 
     async def people(self, users: Collection[str]) -> dict[str, Person]:
         """See `Store`."""
-        sql = "SELECT user, last, shown, preferences, has_devices, sent_times, changed FROM people WHERE user = ?"
-        found = {row[0]: _person(row) for row in await self._each(sql, [(user,) for user in users])}
+        sql = "SELECT user, last, shown, preferences, has_devices, sent_times, changed, has_webhooks FROM people WHERE user = ?"
+        rows = await self._each(sql, [(user,) for user in users])
+        found = {row[0]: _person(row) for row in rows}
+        for user in [row[0] for row in rows if row[-1]]:
+            found[user].webhooks = tuple(each.id for each in await self.webhooks(user))
         return {user: found.get(user) or Person(user) for user in users}
 
     async def decide(self, decided: Sequence[tuple[Decision, Notice]], fence: FencingToken | None = None) -> None:
@@ -225,6 +229,6 @@ def _told(notice: Notice) -> tuple[object, ...]:
 
 
 def _person(row: tuple[Any, ...]) -> Person:
-    user, last, shown, preferences, has_devices, sent_times, changed = row
+    user, last, shown, preferences, has_devices, sent_times, changed, _ = row
     mails, pushes = msgspec.json.decode(sent_times, type=tuple[tuple[int, ...], tuple[int, ...]]) if sent_times else ((), ())
     return Person(user, last or 0, shown or 0, preferences or b"", bool(has_devices), mails, pushes, changed or 0)

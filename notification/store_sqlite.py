@@ -1,7 +1,7 @@
 """The store in an SQLite file: the embedded default (design 7). An item's body is kept once, with its notice.
 
-Here are notices, the log, and people; `InboxSqlite` has items and marks, `SendingSqlite` mails and pushes, `OwnershipSqlite` who owns
-what.
+Here are notices, the log, and people; `InboxSqlite` has items and marks, `SendingSqlite` mails and pushes, `WebhooksSqlite` webhooks,
+`OwnershipSqlite` who owns what.
 """
 
 import sqlite3
@@ -23,16 +23,17 @@ from .sending_sqlite import SendingSqlite
 from .shards import US_PER_MS
 from .store import Decision, Device, LogRow, Person, Taken
 from .tables_sqlite import NOTICE, SCRIPTS, split, words
+from .webhooks_sqlite import WebhooksSqlite
 
 _ENCODE: Final = msgspec.json.Encoder().encode
 
 # Many rows come as one JSON text: for each row by itself the thread would ask for the interpreter, as in `sqlite.insert`.
-_PersonRow = tuple[str, int, int, str, int, str, int]
+_PersonRow = tuple[str, int, int, str, int, str, int, list[str]]
 _DECODE_PEOPLE: Final = msgspec.json.Decoder(list[_PersonRow]).decode
 _DECODE_ROWS: Final = msgspec.json.Decoder(list[LogRow]).decode
 
 
-class SqliteStore(InboxSqlite, SendingSqlite, OwnershipSqlite):
+class SqliteStore(InboxSqlite, SendingSqlite, WebhooksSqlite, OwnershipSqlite):
     """A `store.Store` in a file."""
 
     parts_at_once = 64
@@ -122,7 +123,8 @@ class SqliteStore(InboxSqlite, SendingSqlite, OwnershipSqlite):
         """See `Store`."""
         sql = """SELECT json_group_array(json_array(user, last, shown, CAST(preferences AS TEXT),
                                                     EXISTS (SELECT 1 FROM devices WHERE user = people.user), CAST(sent_times AS TEXT),
-                                                    changed))
+                                                    changed,
+                                                    json((SELECT json_group_array(id) FROM webhooks WHERE user = people.user))))
                  FROM json_each(?) AS asked CROSS JOIN people ON user = asked.value"""
         ((text,),) = await self._all(sql, (_ENCODE(list(users)).decode(),))
         found = {row[0]: _person(row) for row in _DECODE_PEOPLE(text)}
@@ -229,6 +231,6 @@ def _sweep(db: sqlite3.Connection, horizon_ms: int, limit: int) -> int:
 
 
 def _person(row: _PersonRow) -> Person:
-    user, last, shown, preferences, has_devices, sent_times, changed = row
+    user, last, shown, preferences, has_devices, sent_times, changed, webhooks = row
     mails, pushes = msgspec.json.decode(sent_times, type=tuple[tuple[int, ...], tuple[int, ...]]) if sent_times else ((), ())
-    return Person(user, last, shown, preferences.encode(), bool(has_devices), mails, pushes, changed)
+    return Person(user, last, shown, preferences.encode(), bool(has_devices), mails, pushes, changed, tuple(webhooks))

@@ -45,6 +45,8 @@ from .store import Store
 from .stores import OpenStore
 from .teller import Teller
 from .vapid import Vapid
+from .webhook_caller import WebhookCaller
+from .webhook_handlers import WebhookHandlers
 from .why import Why
 from .worker import Worker
 
@@ -99,7 +101,9 @@ class StoredPath:
         self.teller = Teller(process.brokers.publish, asyncio.get_running_loop().time)
         self.retelling = Retelling(module, self.owned.agenda, decider, process.brokers.publish, lambda task: self.routes.schedule(task))
         self.worker = Worker(module, self.owned, decider, process.online, self._tell)
-        attempts = Attempts(module, self.owned, decider, process.online, self.mail, push, self.retelling)
+        self.caller = WebhookCaller(options.webhook, context.wall, context.outgoing)
+        webhooks = self.caller if options.webhook.per_user else None
+        attempts = Attempts(module, self.owned, decider, process.online, self.mail, push, webhooks, self.retelling)
         self.dispatch = Dispatch(module, self.owned, attempts)
         self._holdings = Holdings(module, self.owned, self.worker, self.dispatch)
         # What is owned bears the keeper's fence, and the keeper tells the routes what has changed: each needs the other, so
@@ -110,10 +114,11 @@ class StoredPath:
         # What was read shows with the next answer, too, so nobody asks what came of this copy.
         feed = Feed(store, lambda event: self.teller.tell(event, lambda ok, attempts: None), context.wall, lambda: self.epoch.number)
         handlers = NotificationHandlers(module, self.intake, feed, Why(module, self.routes), self.routes, secret, self.pusher)
+        webhook_handlers = WebhookHandlers(module, self.caller, options.webhook.per_user, self.routes.refresh)
         self.callers = Callers({op: _answerer(feed, op) for op in OPS}, context.log)
         self.peers = Callers(self.routes.answers(), context.log)
         self.web = Web(
-            handlers.routes(),
+            [*handlers.routes(), *webhook_handlers.routes()],
             tokens=process.tokens,
             wall=context.wall,
             doors=context.doors,
@@ -165,6 +170,7 @@ class StoredPath:
             self.keeper.close,
             self.mail.mailer.close if self.mail else None,
             self.pusher.close if self.pusher else None,
+            self.caller.close,
         )
 
     async def end(self) -> None:
@@ -190,6 +196,7 @@ class StoredPath:
             "notification_live_lost_total": self.retelling.lost,
             "notification_scheduled_total": self.worker.scheduled,
             "notification_sent_total": dict(self.dispatch.ended),
+            "notification_webhook_attempts_total": dict(self.caller.outcomes),
             "notification_calls_total": dict(self.callers.answered),
             "notification_calls_refused_total": self.callers.refused,
             "notification_mail_trouble": int(bool(self.mail and self.mail.mailer.trouble)),

@@ -65,6 +65,14 @@ SCRIPTS: Final = [
         ) WITHOUT ROWID
         """,
     ),
+    (
+        "0006_webhooks",
+        """
+        CREATE TABLE webhooks (
+            user TEXT, id TEXT, url TEXT, secret TEXT, previous TEXT, previous_until_ms INTEGER, made_ms INTEGER, PRIMARY KEY (user, id)
+        ) WITHOUT ROWID
+        """,
+    ),
 ]
 
 

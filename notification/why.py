@@ -9,6 +9,7 @@ from .module_context import ModuleContext
 from .ownership.routes import Routes
 from .shards import shard_of
 from .store import Task
+from .webhook import channel_of
 
 
 class Ending(msgspec.Struct, frozen=True):
@@ -47,7 +48,8 @@ class Why:
         decision = (await self._store.decisions([(user, event)])).get((user, event))
         if decision is None:
             raise Refused("not-found", "you were not among those who followed this when it happened; its topic's history has it")
-        keys = [(user, event, channel) for channel in (LIVE, EMAIL, DIGEST, PUSH)]
+        webhooks = [channel_of(each.id) for each in await self._store.webhooks(user)]
+        keys = [(user, event, channel) for channel in (LIVE, EMAIL, DIGEST, PUSH, *webhooks)]
         sent = [Ending(each.channel, each.state, each.reason, each.ts_ms) for each in (await self._store.sent(keys)).values()]
         return Explanation(event, notice.topic, notice.kind, decision.ts_ms, decision.mark, decision.types, decision.reasons, sent)
 

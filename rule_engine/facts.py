@@ -25,7 +25,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, gc=False, forbid_unknown_
     - `friend`: the follower is a friend of the owner of the playlist.
     - `sent`: the event went through the engine already (spec 6, `rt_sent`).
     - `desktop`, `mobile`: the follower is online there now.
-    - `mobile_known`, `email_known`: there is a push subscription, an address.
+    - `mobile_known`, `email_known`, `webhook_known`: there is a push subscription, an address, a webhook.
     - `*_off`: the follower has opted out of this channel for this class.
     - `muted`: the follower has muted what the event is about.
     - `mandatory`: nobody can opt this class out of the list of notifications.
@@ -43,9 +43,11 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, gc=False, forbid_unknown_
     mobile: bool = False
     mobile_known: bool = False
     email_known: bool = False
+    webhook_known: bool = False
     in_client_off: bool = False
     push_off: bool = False
     email_off: bool = False
+    webhook_off: bool = False
     muted: bool = False
     mandatory: bool = False
     quiet: bool = False

@@ -10,7 +10,7 @@ from infra.kernel.topics import MAX_ID
 from .facts import CLASSES
 from .local_time import zone_named
 
-Channel = Literal["in-client", "push", "email"]
+Channel = Literal["in-client", "push", "email", "webhook"]
 CHOICES: Final[tuple[str, ...]] = get_args(Channel)
 MAX_MUTED: Final = 1000
 MAX_EMAIL: Final = 254

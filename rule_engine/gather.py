@@ -31,6 +31,7 @@ class Follower(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     desktop: bool = False
     mobile: bool = False
     mobile_known: bool = False
+    webhook_known: bool = False
     mails_recent: int = 0
     pushes_recent: int = 0
 
@@ -63,9 +64,11 @@ def gather(preferences: Preferences, occasion: Occasion, follower: Follower, now
         mobile=follower.mobile,
         mobile_known=follower.mobile_known,
         email_known=preferences.email is not None,
+        webhook_known=follower.webhook_known,
         in_client_off=not preferences.allows(cls, "in-client"),
         push_off=not preferences.allows(cls, "push"),
         email_off=not preferences.allows(cls, "email"),
+        webhook_off=not preferences.allows(cls, "webhook"),
         muted=is_muted(preferences, occasion.topic, occasion.producer),
         mandatory=cls in mandatory,
         quiet=quiet_until_ms(preferences, now_ms) is not None,

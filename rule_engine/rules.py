@@ -18,7 +18,7 @@ from .verdict import CHANNELS, Verdict, Way
 
 # A set of channels is a bit mask while a decision is made: uniting and taking away are one operation each, without allocation.
 _BITS: Final = {channel: 1 << index for index, channel in enumerate(CHANNELS)}
-_ENGINE, _IN_CLIENT, _PUSH, _EMAIL = _BITS.values()
+_ENGINE, _IN_CLIENT, _PUSH, _EMAIL, _WEBHOOK = _BITS.values()
 _NO, _NOW, _AFTER_QUIET, _DIGEST = Way  # a look-up in an enum takes as long as a condition
 _ANY: Final = range(1 << len(CHANNELS))
 # The followers of one event are of few kinds: a million of them differ in less than this.
@@ -81,6 +81,7 @@ class RuleSet:
             in_client=left & _IN_CLIENT != 0,
             push=_way(_PUSH, waits, collected) if left & _PUSH else _NO,
             email=_way(_EMAIL, waits, collected) if left & _EMAIL else _NO,
+            webhook=_NOW if left & _WEBHOOK else _NO,
             reasons=tuple(reasons),
         )
 

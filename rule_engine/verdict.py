@@ -5,8 +5,8 @@ from typing import Final
 
 import msgspec
 
-# In the order in which they are shown: the engine (live), the list in the client, the phone, the mailbox.
-CHANNELS: Final = ("engine", "in-client", "push", "email")
+# In the order in which they are shown: the engine (live), the list in the client, the phone, the mailbox, the program.
+CHANNELS: Final = ("engine", "in-client", "push", "email", "webhook")
 
 
 class Way(StrEnum):
@@ -23,7 +23,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     - `engine`: send it live.
     - `in_client`: write a row for the client's list (spec 4.2, `Notifications`).
-    - `push`, `email`: which way each goes.
+    - `push`, `email`, `webhook`: which way each goes; a webhook goes now or not at all.
     - `reasons`: kept with the decision; answers "why did I (not) get this". First the rules that granted, then "-email:muted" for
       each channel that a rule took away, then "~push:quiet-hours" for each that a rule put off.
     """
@@ -32,4 +32,5 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     in_client: bool
     push: Way
     email: Way
+    webhook: Way = Way.NO
     reasons: tuple[str, ...]

@@ -28,7 +28,17 @@ if TYPE_CHECKING:
     from segue.sdk.publication import Publication, Rejection, Result
     from segue.sdk.publisher import Publisher, PublisherOptions
     from segue.sdk.replica_core import RefusedEdit
-    from segue.sdk.settings import EventExplanation, NotificationPreferences, PushDevice, QuietHours, SentCopy, SettingsClient
+    from segue.sdk.settings import (
+        EventExplanation,
+        MadeWebhook,
+        NotificationPreferences,
+        PushDevice,
+        QuietHours,
+        SentCopy,
+        SettingsClient,
+        WebhookEndpoint,
+        WebhookTrial,
+    )
     from segue.sdk.social import Social
 
 __all__ = [
@@ -49,6 +59,7 @@ __all__ = [
     "History",
     "Installed",
     "LostTopic",
+    "MadeWebhook",
     "MarkFile",
     "Marks",
     "Misuse",
@@ -90,6 +101,8 @@ __all__ = [
     "StoredNotification",
     "UserSession",
     "UserSessions",
+    "WebhookEndpoint",
+    "WebhookTrial",
     "run",
 ]
 
@@ -97,7 +110,17 @@ _HOMES = {
     "infra.kernel.backoff": ("Backoff",),
     "segue.sdk.api": ("Api", "ApiUrls"),
     "segue.sdk.artists": ("ArtistClient", "ArtistFeed"),
-    "segue.sdk.settings": ("EventExplanation", "NotificationPreferences", "PushDevice", "QuietHours", "SentCopy", "SettingsClient"),
+    "segue.sdk.settings": (
+        "EventExplanation",
+        "MadeWebhook",
+        "NotificationPreferences",
+        "PushDevice",
+        "QuietHours",
+        "SentCopy",
+        "SettingsClient",
+        "WebhookEndpoint",
+        "WebhookTrial",
+    ),
     "segue.sdk.client": ("Client",),
     "segue.sdk.client_options": ("ClientOptions",),
     "segue.sdk.errors": ("ConnectionLost", "Misuse", "ProtocolError", "Refused", "SegueError", "Stalled"),

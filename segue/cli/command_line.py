@@ -36,6 +36,7 @@ SECTIONS: Final = {
         entry("privacy", "segue.cli.privacy:privacy", "Show or set who sees what a user plays"),
         entry("prefs", "segue.cli.prefs:prefs", "Show or set which notifications a user wants"),
         entry("devices", "segue.cli.devices:devices", "List the browsers to which pushes go, or remove one"),
+        entry("webhooks", "segue.cli.webhooks:webhooks", "Have a user's notifications posted to an endpoint"),
         entry("why", "segue.cli.why:why", "Say why a user got EVENT, or did not"),
     ),
     "Run a role in a process of its own": tuple(entry(spec.name, f"segue.cli.role:{spec.name}", spec.help) for spec in ROLES.values()),

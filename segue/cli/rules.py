@@ -70,7 +70,7 @@ def _mark(finding: Finding) -> str:
 
 def _verdict(verdict: Verdict) -> str:
     live, row = ("yes" if granted else "no" for granted in (verdict.engine, verdict.in_client))
-    return f"engine {live}, in-client {row}, push {verdict.push}, email {verdict.email}"
+    return f"engine {live}, in-client {row}, push {verdict.push}, email {verdict.email}, webhook {verdict.webhook}"
 
 
 def _effects(rule: Rule) -> str:

@@ -23,6 +23,7 @@ from infra.runtime.http.admin_access import AdminAccess
 from infra.runtime.key_reload import key_reload
 from infra.runtime.listening import CannotListen
 from infra.runtime.logs import configure, get_logger
+from infra.runtime.outgoing.options import OutgoingOptions
 from infra.runtime.private_folder import make_private
 from infra.runtime.renewal import all_of
 from infra.runtime.tls.contexts import TlsOptions
@@ -79,6 +80,7 @@ POLICIES: Final[dict[str, str]] = {
 @click.option("--period", type=Finite(min=1), default=PLAN.period_s, show_default=True, help="Seconds between two decisions.")
 @click.option("--policy", type=click.Choice(list(POLICIES)), help="Who may see what.  [default: social where that service runs, else open]")
 @click.option("--mail", "has_mailbox", is_flag=True, help="Send mails, all of them to a mailbox on the page.")
+@click.option("--private", multiple=True, metavar="NETWORK", help="Not public, and may be called all the same, such as 127.0.0.1.")
 @click.option("--json", "as_json", is_flag=True, help="Print the addresses as one JSON line when ready.")
 @click.option("--log-format", type=click.Choice(["console", "json"]), default="console", show_default=True)
 @click.option("--log-level", type=click.Choice(["debug", "info", "warning", "error"]), default="warning", show_default=True)
@@ -102,6 +104,7 @@ def up(
     period: float,
     policy: Policy | None,
     has_mailbox: bool,
+    private: tuple[str, ...],
     as_json: bool,
     log_format: str,
     log_level: str,
@@ -138,10 +141,14 @@ def up(
         raise click.UsageError("--policy social needs the role social, which says who may see what; add it to --roles")
     if has_mailbox and not (Address(host, 0).is_loopback and {NOTIFICATION, ACCESSPOINT} <= set(wanted)):
         raise click.UsageError("--mail shows mails on the page, which is on loopback and needs the roles notification and accesspoint")
+    outgoing = OutgoingOptions(private=list(private))
+    outgoing.check()
     tls = _tls(host, tls_cert, tls_key)
     with held(state):
         try:
-            run(_up(shape, wanted, keys_of(state), DoorOpener(tls, is_alone=True), has_mailbox=has_mailbox, as_json=as_json))
+            keys, doors = keys_of(state), DoorOpener(tls, is_alone=True)
+            factory = RoleFactory.local(keys, random.Random(secrets.randbits(64)), doors, outgoing)
+            run(_up(shape, wanted, keys, factory, has_mailbox=has_mailbox, as_json=as_json))
         except CannotListen as taken:
             moves = "--port-base N moves all addresses, 0 takes free ones"
             raise ConfigError(f"cannot listen on {taken.address} ({taken.reason}); {moves}") from taken
@@ -178,13 +185,13 @@ def _empty_catalogue(state: Path) -> Path:
     return path
 
 
-async def _up(shape: Shape, roles: list[str], keys: Keys, doors: DoorOpener, *, has_mailbox: bool, as_json: bool) -> None:
+async def _up(shape: Shape, roles: list[str], keys: Keys, factory: RoleFactory, *, has_mailbox: bool, as_json: bool) -> None:
     async with mailbox(shape, is_wanted=has_mailbox) as (mailed, letters):
-        await _serve(mailed, roles, keys, doors, letters, as_json=as_json)
+        await _serve(mailed, roles, keys, factory, letters, as_json=as_json)
 
 
-async def _serve(shape: Shape, roles: list[str], keys: Keys, doors: DoorOpener, letters: Letters | None, *, as_json: bool) -> None:
-    factory = RoleFactory.local(keys, random.Random(secrets.randbits(64)), doors)
+async def _serve(shape: Shape, roles: list[str], keys: Keys, factory: RoleFactory, letters: Letters | None, *, as_json: bool) -> None:
+    doors = factory.opener
     options = [each for each in shape.options() if role_of(each) in roles]
     metrics = metrics_of(role for role in ROLES if role in roles)
     access = AdminAccess(factory.tokens())

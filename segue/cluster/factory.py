@@ -66,14 +66,18 @@ class RoleFactory:
         self._contexts: list[Context] = []
 
     @classmethod
-    def local(cls, secret: bytes | Keys, rng: random.Random, opener: DoorOpener | None = None) -> Self:
+    def local(
+        cls, secret: bytes | Keys, rng: random.Random, opener: DoorOpener | None = None, outgoing: OutgoingOptions | None = None
+    ) -> Self:
         """Returns a factory for one process that has all roles: they are linked in memory, and `secret` signs their tokens.
 
         - `secret`: the only secret there is, or all keys, which can change.
         - `opener`: opens their doors; without it, they are in plain and on loopback.
+        - `outgoing`: where they may call over HTTP; without it, at public addresses only.
         """
         keys = secret if isinstance(secret, Keys) else Keys(secret=secret)
-        return cls(MemoryNetwork(), Verifier(AuthOptions(), keys, lambda: None), rng, token=signer(keys, AuthOptions()), opener=opener)
+        verifier, token = Verifier(AuthOptions(), keys, lambda: None), signer(keys, AuthOptions())
+        return cls(MemoryNetwork(), verifier, rng, token=token, opener=opener, outgoing=outgoing)
 
     def make(self, options: RoleOptions) -> Any:
         """Returns the role that `options` describe; it is not started."""

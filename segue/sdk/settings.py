@@ -52,6 +52,36 @@ class PushDevice(msgspec.Struct, frozen=True):
     endpoint: str
 
 
+class WebhookEndpoint(msgspec.Struct, frozen=True):
+    """An endpoint to which notifications are posted.
+
+    - `id`: by which it is named.
+    - `url`: where it is.
+    - `made_ms`: since when it is there, as Unix time in milliseconds.
+    - `previous_until_ms`: until when the secret before signs, too; 0: there is none.
+    """
+
+    id: str
+    url: str
+    made_ms: int
+    previous_until_ms: int
+
+
+class MadeWebhook(msgspec.Struct, frozen=True):
+    """A webhook with its secret ("whsec_…"), which is told this once."""
+
+    id: str
+    url: str
+    secret: str
+
+
+class WebhookTrial(msgspec.Struct, frozen=True):
+    """The outcome of a test message: `delivered`, `retry`, `failed` or `gone`, and why."""
+
+    state: str
+    reason: str
+
+
 class SentCopy(msgspec.Struct, frozen=True):
     """The end of a mail, a push or a live copy, or how it stands. `ts`: since when, as Unix time in milliseconds."""
 
@@ -85,6 +115,10 @@ class _Devices(msgspec.Struct):
     devices: list[PushDevice]
 
 
+class _Webhooks(msgspec.Struct):
+    webhooks: list[WebhookEndpoint]
+
+
 class _PushKey(msgspec.Struct):
     key: str
 
@@ -114,6 +148,26 @@ class SettingsClient(ServiceClient):
     async def remove_device(self, endpoint: str) -> None:
         """Has no more pushes sent to the browser with this `endpoint`."""
         await self._ask(type(None), "DELETE", "me/devices", endpoint=endpoint)
+
+    async def webhooks(self) -> list[WebhookEndpoint]:
+        """Returns the endpoints to which notifications are posted."""
+        return (await self._ask(_Webhooks, "GET", "me/webhooks")).webhooks
+
+    async def add_webhook(self, url: str) -> MadeWebhook:
+        """Has notifications posted to `url`, signed by the secret in the answer. A request that is repeated may make two."""
+        return await self._ask(MadeWebhook, "POST", "me/webhooks", {"url": url})
+
+    async def remove_webhook(self, webhook: str) -> None:
+        """Has nothing more posted to a webhook, by its id."""
+        await self._ask(type(None), "DELETE", f"me/webhooks/{path_part(webhook)}")
+
+    async def rotate_webhook(self, webhook: str) -> MadeWebhook:
+        """Gives a webhook a new secret. For a day the secret before signs, too."""
+        return await self._ask(MadeWebhook, "POST", f"me/webhooks/{path_part(webhook)}/rotate", {})
+
+    async def test_webhook(self, webhook: str) -> WebhookTrial:
+        """Has a test message posted now, and returns what came of it."""
+        return await self._ask(WebhookTrial, "POST", f"me/webhooks/{path_part(webhook)}/test", {})
 
     async def push_key(self) -> str:
         """Returns the key that a browser wants as `applicationServerKey`. Raises Refused (`not-found`) where no pushes are sent."""

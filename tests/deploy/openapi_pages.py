@@ -11,6 +11,7 @@ from infra.runtime.http.openapi import Described, Document, render
 from infra.runtime.http.web import Route
 from notification import openapi as notification
 from notification.handlers import NotificationHandlers
+from notification.webhook_handlers import WebhookHandlers
 from services.artist import openapi as artist
 from services.artist.handlers import ArtistHandlers
 from services.playlist import openapi as playlist
@@ -37,7 +38,7 @@ def pages() -> dict[str, str]:
     found: dict[str, tuple[Document, Iterable[Described]]] = {
         "openapi.json": (broker.DOCUMENT, broker.ROUTES),
         "openapi-artist.json": (artist.DOCUMENT, routes(ArtistHandlers)),
-        "openapi-notification.json": (notification.DOCUMENT, routes(NotificationHandlers)),
+        "openapi-notification.json": (notification.DOCUMENT, routes(NotificationHandlers, WebhookHandlers)),
         "openapi-operator.json": (operator.DOCUMENT, operator.ROUTES),
         "openapi-playlist.json": (playlist.DOCUMENT, routes(PlaylistHandlers, PlaylistListHandlers)),
         "openapi-social.json": (social.DOCUMENT, routes(SocialHandlers, PrivacyHandlers)),

@@ -14,17 +14,19 @@ from hypothesis import strategies as st
 
 from infra.kernel.errors import Refused
 from infra.runtime.http.openapi import ON_AIOHTTP
+from infra.runtime.outgoing.options import OutgoingOptions
 from notification.email import EmailOptions
 from notification.handlers import NotificationHandlers
 from notification.notice import NoticeRequest, check
 from notification.push import PushOptions
+from notification.webhook_handlers import WebhookHandlers
 from rule_engine.preferences import parse
 from tests.support.cluster import Cluster
 from tests.support.openapi_page import OpenapiPage, examples
 from tests.support.push_receiver import PushReceiver
 from tests.support.samples import service_token, user_token
 from tests.support.smtp import ScriptedSmtp
-from tests.support.stored import decided, stored
+from tests.support.stored import configured, decided, stored
 
 PAGE = OpenapiPage("openapi-notification.json")
 DOCUMENT = PAGE.document
@@ -37,6 +39,7 @@ WHO: dict[str, list[dict[str, list[str]]]] = {
     "nobody": [],
 }
 INTAKE, PREFERENCES, DEVICES = ("POST", "/v1/notifications"), ("PUT", "/v1/me/preferences"), ("POST", "/v1/me/devices")
+WEBHOOKS = ("POST", "/v1/me/webhooks")
 ALBUM = DOCUMENT["paths"]["/v1/notifications"]["post"]["requestBody"]["content"]["application/json"]["examples"]["album"]["value"]
 WORDS = {"Content-Type": "text/plain"}
 MAX_BODY_BYTES = 64 << 10
@@ -84,8 +87,9 @@ def test_schemas_are_schemas_examples_are_valid_and_each_code_stands_under_its_s
 
 def test_the_door_has_the_paths_that_are_described_and_takes_the_tokens_that_are_described() -> None:
     handlers = NotificationHandlers(Mock(), Mock(), Mock(), Mock(), Mock(), secret=b"", pusher=None)
+    webhooks = WebhookHandlers(Mock(), Mock(), per_user=1, refresh=Mock())
     described = {where: operation["security"] for where, operation in OPERATIONS.items()}
-    assert {(route.method, route.path): WHO[route.who] for route in handlers.routes()} == described
+    assert {(route.method, route.path): WHO[route.who] for route in (*handlers.routes(), *webhooks.routes())} == described
 
 
 async def test_what_is_shown_works_and_every_answer_is_as_described(tmp_path: Path) -> None:
@@ -93,7 +97,8 @@ async def test_what_is_shown_works_and_every_answer_is_as_described(tmp_path: Pa
     async with ScriptedSmtp() as smtp, PushReceiver() as receiver:
         mail = EmailOptions(host="127.0.0.1", port=smtp.port, sender="notify@example.org", starttls="never")
         push = PushOptions(contact="mailto:ops@example.org", allow_loopback=True)
-        async with stored(tmp_path, email=mail, push=push, max_body_bytes=MAX_BODY_BYTES) as c:
+        change, outgoing = configured(email=mail, push=push, max_body_bytes=MAX_BODY_BYTES), OutgoingOptions(private=["127.0.0.1"])
+        async with Cluster(sites=1, state=tmp_path, change=change, outgoing=outgoing) as c:
             ask = Asking(c)
             await check_settings(ask, receiver)
             await check_intake(ask)
@@ -127,6 +132,15 @@ async def check_settings(ask: Asking, receiver: PushReceiver) -> None:
     assert (await ask(*DEVICES, json={"endpoint": device.endpoint, "keys": {"p256dh": device.p256dh, "auth": device.auth}}))[0] == 201
     assert (await ask("GET", "/v1/me/devices"))[1] == {"devices": [{"endpoint": device.endpoint}]}
     assert (await ask("GET", "/v1/push-key"))[0] == 200
+    _, nobody = await ask(*WEBHOOKS, json={"url": "https://127.0.0.1:1/"})
+    assert (await ask("POST", f"/v1/me/webhooks/{nobody['id']}/test"))[1]["state"] == "retry"
+    assert (await ask("DELETE", f"/v1/me/webhooks/{nobody['id']}"))[0] == 204
+    for body in shown(WEBHOOKS):
+        status, made = await ask(*WEBHOOKS, json=body)
+        assert status == 201
+        assert (await ask("POST", f"/v1/me/webhooks/{made['id']}/rotate"))[0] == 200
+        assert len((await ask("GET", "/v1/me/webhooks"))[1]["webhooks"]) == 1
+        assert (await ask("DELETE", f"/v1/me/webhooks/{made['id']}"))[0] == 204
 
 
 async def check_intake(ask: Asking) -> None:
@@ -175,7 +189,9 @@ async def check_refusals(ask: Asking) -> None:
         (await ask(*INTAKE, artist, json=ALBUM | {"payload": {"text": "x" * (16 << 10)}}))[0],
         (await ask(*INTAKE, artist, data=b"album", headers=WORDS))[0],
     ] == [400, 409, 413, 415]
-    for writing in (PREFERENCES, DEVICES):
+    for path in ("rotate", "test"):
+        assert (await ask("POST", f"/v1/me/webhooks/none/{path}"))[0] == 404
+    for writing in (PREFERENCES, DEVICES, WEBHOOKS):
         assert (await ask(*writing, json={"email": 7}))[0] == 400
         assert (await ask(*writing, data=MANY, headers={"Content-Type": "application/json"}))[0] == 413
         assert (await ask(*writing, data=b"off", headers=WORDS))[0] == 415

@@ -9,6 +9,7 @@ SERVERS: Final = {
     r"segue (broker|aggregator|presence|notification|playlist|social|artist|accesspoint|decision) ": r" at ",
     r"segue listen (?!.*--count)": r"listening; stop with",
     r"python feed\.py ": r"play",
+    r"python receive\.py ": r"waiting at ",
     r"python bell\.py ": r"album",
     r"python minute\.py ": r"Installed",
     r"python examples/follow\.py ": r"following",

@@ -23,6 +23,7 @@ from notification.store import AGAIN, Decision, Device, LogRow, Person, Sent, St
 from notification.store_cassandra import CassandraStore
 from notification.store_sqlite import SqliteStore
 from notification.tables_sqlite import SCRIPTS
+from notification.webhook import Webhook
 from tests.support.cassandra import fresh_keyspace
 
 DAY_S = 86_400.0
@@ -373,3 +374,19 @@ async def test_a_store_of_before_epochs_keeps_everything_and_has_none_yet(
             assert await new.epoch() == 5
         finally:
             await new.close()
+
+
+async def test_webhooks_of_a_user_are_kept_by_id_and_known_with_the_user(store: Store, name: str) -> None:
+    one = Webhook("a1", "https://one.example.org/", "whsec_1", "", 0, 5)
+    other = Webhook("b2", "https://two.example.org/", "whsec_2", "whsec_0", 9, 6)
+    assert await store.webhooks(name) == []
+    await store.save_webhook(name, other)
+    await store.save_webhook(name, one)
+    await store.save_webhook(name, one.rotated("whsec_3", 7))
+    assert await store.webhooks(name) == [one.rotated("whsec_3", 7), other]
+    assert (await store.people([name, f"{name}-other"]))[name].webhooks == ("a1", "b2")
+    await store.remove_webhook(name, "a1")
+    await store.remove_webhook(name, "b2")
+    await store.remove_webhook(name, "b2")
+    found = await store.people([name, f"{name}-other"])
+    assert (await store.webhooks(name), found[name].webhooks, found[f"{name}-other"].webhooks) == ([], (), ())

@@ -139,3 +139,13 @@ def test_pushes_that_are_too_many_leave_a_row(facts: Facts) -> None:
 def test_the_reasons_tell_why_something_came_and_why_it_did_not() -> None:
     verdict = RULES.decide(replace(ALBUM, email_off=True, quiet=True))
     assert verdict.reasons == ("offline-row", "offline-mail", "offline-push", "-email:opted-out-of-mail", "~push:quiet-hours")
+
+
+def test_a_webhook_is_told_whatever_its_user_does_unless_they_opted_out_or_muted_it() -> None:
+    """SB-43."""
+    known = replace(ALBUM, webhook_known=True)
+    for facts in (known, replace(known, desktop=True), replace(known, mobile=True), replace(known, quiet=True, digest=True)):
+        assert RULES.decide(facts).webhook is Way.NOW
+    for facts in (ALBUM, replace(known, webhook_off=True), replace(known, muted=True), replace(known, muted=True, mandatory=True)):
+        assert RULES.decide(facts).webhook is Way.NO
+    assert RULES.decide(Facts(topic=Kind.USER, webhook_known=True, desktop=True)).webhook is Way.NO

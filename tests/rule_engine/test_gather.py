@@ -29,10 +29,12 @@ def test_the_topic_tells_the_class(uri: str, cls: str) -> None:
 
 
 def test_every_fact_comes_from_where_it_is_known() -> None:
-    follower = Follower(friend=True, sent=True, desktop=True, mobile=True, mobile_known=True, mails_recent=1, pushes_recent=2)
+    follower = Follower(
+        friend=True, sent=True, desktop=True, mobile=True, mobile_known=True, webhook_known=True, mails_recent=1, pushes_recent=2
+    )
     preferences = Preferences(
         email="ann@example.org",
-        channels={"new-album": {"in-client": False, "push": False, "email": False}},
+        channels={"new-album": {"in-client": False, "push": False, "email": False, "webhook": False}},
         muted=("artist:a1",),
         quiet=Quiet(since="22:00", until="07:00"),
         digest="daily",

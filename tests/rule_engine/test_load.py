@@ -77,7 +77,7 @@ def test_a_condition_that_does_not_hold(when: str) -> None:
         (rule(name="My rule"), "rule number 1: name must be 1 to 32 of a-z 0-9 -"),
         (rule(effect='them = ["push"]'), "rule r: unknown key them; did you mean then?"),
         (rule(effect=""), "rule r: does nothing; give it at least one of then, never, after_quiet, digest"),
-        (rule(effect='then = "push"'), 'rule r: then must be a list of channels, as in ["email"]'),
+        (rule(effect='then = "push"'), 'rule r: then must be a list of channels, as in ["webhook"]'),
         (rule(effect="then = []"), "rule r: then must be a list of channels"),
         (rule(effect='then = ["mail"]'), "rule r: then: no such channel: mail; did you mean email?"),
         (rule(effect='digest = ["push"]'), "rule r: digest: push cannot be put off so; only email can"),

@@ -15,7 +15,7 @@ from tests.rule_engine.told import told
 
 DEFAULT = load(default_text(), "default")
 # A rule file that grants everything to everybody.
-EVERYTHING = 'then = ["engine", "in-client", "push", "email"]'
+EVERYTHING = 'then = ["engine", "in-client", "push", "email", "webhook"]'
 GREEDY = load(
     f"""
     [[rule]]
@@ -50,7 +50,7 @@ def test_push_goes_only_to_phones_and_presence_nowhere_but_live_and_nothing_live
         assert not (case.sent and "engine" in channels)
 
 
-@given(facts(), st.sampled_from(["in_client_off", "push_off", "email_off", "muted", "sent"]))
+@given(facts(), st.sampled_from(["in_client_off", "push_off", "email_off", "webhook_off", "muted", "sent"]))
 def test_asking_for_less_never_brings_more(case: Facts, flag: str) -> None:
     less, more = (told(DEFAULT.decide(replace(case, **{flag: value}))) for value in (True, False))
     assert less <= more

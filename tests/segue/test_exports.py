@@ -25,6 +25,7 @@ PUBLIC = {
     "History",
     "Installed",
     "LostTopic",
+    "MadeWebhook",
     "MarkFile",
     "Marks",
     "Misuse",
@@ -66,6 +67,8 @@ PUBLIC = {
     "StoredNotification",
     "UserSession",
     "UserSessions",
+    "WebhookEndpoint",
+    "WebhookTrial",
     "run",
 }
 

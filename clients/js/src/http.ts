@@ -2,7 +2,7 @@
 export { Api, type ApiUrls } from "./api.js";
 export { ArtistClient, type ArtistFeed, type ArtistNews } from "./artists.js";
 export { PlaylistClient, type PlaylistContents, type PlaylistSummary } from "./playlists.js";
-export { SettingsClient, type EventExplanation, type NotificationPreferences, type PushDevice, type SentCopy } from "./preferences.js";
+export { SettingsClient, type EventExplanation, type MadeWebhook, type NotificationPreferences, type PushDevice, type SentCopy, type WebhookEndpoint, type WebhookTrial } from "./preferences.js";
 export {
   Social,
   type FollowedUser,

@@ -25,6 +25,27 @@ export interface PushDevice {
   readonly endpoint: string;
 }
 
+/** An endpoint to which notifications are posted. `previousUntilMs`: until when the secret before signs, too; 0: there is none. */
+export interface WebhookEndpoint {
+  readonly id: string;
+  readonly url: string;
+  readonly madeMs: number;
+  readonly previousUntilMs: number;
+}
+
+/** A webhook with its secret ("whsec_…"), which is told this once. */
+export interface MadeWebhook {
+  readonly id: string;
+  readonly url: string;
+  readonly secret: string;
+}
+
+/** What came of a test message, and why. */
+export interface WebhookTrial {
+  readonly state: "delivered" | "retry" | "failed" | "gone";
+  readonly reason: string;
+}
+
 /** The end of a mail, a push or a live copy, or how it stands, since `ts` in ms since 1970. */
 export interface SentCopy {
   readonly channel: string;
@@ -68,6 +89,30 @@ export class SettingsClient extends ServiceClient {
 
   async removeDevice(endpoint: string): Promise<void> {
     await this.ask("DELETE", "me/devices", { query: { endpoint } });
+  }
+
+  /** Returns the endpoints to which notifications are posted. */
+  async webhooks(): Promise<readonly WebhookEndpoint[]> {
+    return (await this.ask<{ webhooks: WebhookEndpoint[] }>("GET", "me/webhooks")).webhooks;
+  }
+
+  /** Has notifications posted to `url`, signed by the secret in the answer. A request that is repeated may make two. */
+  async addWebhook(url: string): Promise<MadeWebhook> {
+    return await this.ask("POST", "me/webhooks", { body: { url } });
+  }
+
+  async removeWebhook(webhook: string): Promise<void> {
+    await this.ask("DELETE", `me/webhooks/${part(webhook)}`);
+  }
+
+  /** Gives a webhook a new secret. For a day the secret before signs, too. */
+  async rotateWebhook(webhook: string): Promise<MadeWebhook> {
+    return await this.ask("POST", `me/webhooks/${part(webhook)}/rotate`);
+  }
+
+  /** Has a test message posted now, and returns what came of it. */
+  async testWebhook(webhook: string): Promise<WebhookTrial> {
+    return await this.ask("POST", `me/webhooks/${part(webhook)}/test`);
   }
 
   /** Returns the key that a browser wants as `applicationServerKey`. Raises Refused (`not-found`) where no pushes are sent. */

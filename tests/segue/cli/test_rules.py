@@ -53,7 +53,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 
 def test_explain_shows_the_verdict_its_reasons_and_every_rule() -> None:
     lines = told("--topic", "artist", "--class", "new-album", "--fact", "mobile_known=true", "--fact", "quiet=true")
-    assert lines[0] == "engine no, in-client yes, push after-quiet, email no"
+    assert lines[0] == "engine no, in-client yes, push after-quiet, email no, webhook no"
     assert lines[1] == "because offline-row, offline-push, ~push:quiet-hours"
     assert any(re.fullmatch(r" +yes +offline-push", line) for line in lines)
     assert any(re.fullmatch(r" +no +desktop +desktop is false, not true", line) for line in lines)

@@ -78,3 +78,19 @@ async def test_why_says_what_was_decided_for_this_user(c: Cluster) -> None:
         assert found.reasons
         with pytest.raises(segue.Refused, match="not among those"):
             await bob.why("album-7")
+
+
+async def test_an_endpoint_gets_notifications_until_it_is_removed(c: Cluster) -> None:
+    """It is tested in vain: this site calls public addresses only."""
+    async with settings(c, "ann") as ann:
+        made = await ann.add_webhook("https://app.example.org/hook")
+        assert (made.url, made.secret.startswith("whsec_")) == ("https://app.example.org/hook", True)
+        assert (await ann.rotate_webhook(made.id)).secret != made.secret
+        (listed,) = await ann.webhooks()
+        assert (listed.id, listed.url, listed.previous_until_ms > listed.made_ms) == (made.id, made.url, True)
+        with pytest.raises(segue.Refused, match="bad-field"):
+            await ann.add_webhook("https://127.0.0.1/")
+        with pytest.raises(segue.Refused, match="not-found"):
+            await ann.test_webhook("none")
+        await ann.remove_webhook(made.id)
+        assert await ann.webhooks() == []
