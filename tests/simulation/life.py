@@ -638,7 +638,8 @@ class SimulatedLife:
 
     def _amiss(self) -> str:
         """Returns what nodes do not agree about; empty if there is nothing."""
-        return ", ".join(self.world.unsettled()) or self._odd_interest() or self._uninstalled()
+        still = [name for name, each in self.world.processes.items() if each.stalled_until_s > self.world.loop.now_s]
+        return ", ".join(still + self.world.unsettled()) or self._odd_interest() or self._uninstalled()
 
     def _odd_interest(self) -> str:
         """Returns who holds interest that nobody has, or lacks what somebody has; empty if all is exact."""

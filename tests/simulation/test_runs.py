@@ -179,6 +179,21 @@ def test_who_gets_the_newest_event_need_not_hear_of_a_first_one_that_it_has_repl
     assert found.looked_at["recovered"]
 
 
+def test_nothing_is_well_while_a_node_stands_still() -> None:
+    """An access point that nobody was connected to stood still, so nobody missed it, until somebody wanted to connect."""
+    operations = [
+        Operation("connect", 0.0, (3, 3, 3, 0)),
+        Operation("power", 0.0, (50816, 54763, 22031, 60692)),
+        Operation("kill", 0.1663, (18960, 54006, 26926, 54682)),
+        Operation("kill", 0.0, (9816, 51052, 40454, 42405)),
+        Operation("settle", 0.0002, (46588, 51460, 12441, 3064)),
+        Operation("kill", 0.0495, (41419, 45147, 180, 29912)),
+        Operation("stall", 0.0153, (22448, 29675, 51712, 11633)),
+    ]
+    found = run(300106, 0, operations)
+    assert not found.violation, f"{found.violation}\n{found.table(20)}"
+
+
 def test_a_seed_repeats_in_another_process() -> None:
     """DPS-29: byte for byte, also where texts have other hashes."""
     program = "from tests.simulation.runs import run; print(*(run(seed, 30).digest for seed in (1, 2)))"
