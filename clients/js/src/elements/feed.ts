@@ -1,4 +1,4 @@
-/** `<segue-feed url="ws://…" token="…" friends="bob eve">`: what friends play, the moment it happens. */
+/** `<segue-feed url="ws://…" token="…" friends="*">`: what friends play, the moment it happens. */
 import type { Client } from "../client.js";
 import type { PastEvent, SegueEvent } from "../messages.js";
 import { ClientElement } from "./client_element.js";
@@ -6,6 +6,9 @@ import { element, STYLE } from "./parts.js";
 import { ago, lineOfEvent } from "./words.js";
 
 const SHOWN = 50;
+const FEEDS = "hm://presence/user/";
+/** The name that stands for all friends. */
+const ALL = "*";
 
 const FEED_STYLE = `${STYLE}
   :host { display: block; border: 1px solid var(--_line); border-radius: 14px; background: var(--_surface); overflow: hidden; }
@@ -24,13 +27,14 @@ const FEED_STYLE = `${STYLE}
 type Shown = { readonly event: PastEvent | SegueEvent } | { readonly missed: number | null };
 
 /**
- * A feed. `friends` are names of users with blanks between them; `topics` are other topics, likewise. It begins with the last thing that each
+ * A feed. `friends` are names of users with blanks between them, or `*`: whoever is a friend of the user; `topics` are other topics, likewise. It begins with the last thing that each
  * friend did. The attribute `phase` says whether it is connected.
  */
 export class SegueFeed extends ClientElement {
   static readonly observedAttributes = ["url", "token", "friends", "topics"];
   #shown: Shown[] = [];
   #topics: readonly string[] = [];
+  #followsFriends = false;
   #title = element("h2");
   #phase = element("span");
   #list = element("ol");
@@ -49,14 +53,22 @@ export class SegueFeed extends ClientElement {
   }
 
   protected override listen(client: Client, until: (stop: () => void) => void): void {
-    const friends = listed(this.getAttribute("friends")).map((name) => `hm://presence/user/${name}/`);
+    const names = listed(this.getAttribute("friends"));
+    const friends = names.filter((name) => name !== ALL).map((name) => FEEDS + `${name}/`);
+    this.#followsFriends = names.includes(ALL);
     this.#topics = [...friends, ...listed(this.getAttribute("topics"))];
     this.#shown = [];
-    until(client.on("event", (event) => this.#topics.includes(event.topic) && this.#add(event)));
-    until(client.on("gap", ({ topics }) => topics.some((topic) => this.#topics.includes(topic)) && void this.#last(client, friends)));
+    until(client.on("event", (event) => this.#shows(event.topic) && this.#add(event)));
+    until(client.on("gap", ({ topics }) => topics.some((topic) => this.#shows(topic)) && void this.#last(client, feedsOf(topics))));
     until(client.on("state", ({ phase }) => this.#told(phase)));
     this.#told(client.state?.phase ?? "connecting");
     void this.#follow(client, friends);
+    if (this.#followsFriends) void this.#followFriends(client, until);
+  }
+
+  /** Whether events of `topic` are shown. Of friends these are the feeds: a line in a feed tells of each change of their playlists. */
+  #shows(topic: string): boolean {
+    return this.#topics.includes(topic) || (this.#followsFriends && topic.startsWith(FEEDS));
   }
 
   protected override draw(): void {
@@ -75,6 +87,17 @@ export class SegueFeed extends ClientElement {
     try {
       await client.subscribe(this.#topics);
       await this.#last(client, friends);
+    } catch (error) {
+      this.tell("segue-error", error);
+    }
+  }
+
+  /** Follows whoever is a friend, and begins with the last thing that each of them did, also of those who become one. */
+  async #followFriends(client: Client, until: (stop: () => void) => void): Promise<void> {
+    try {
+      await client.follow("friends");
+      until(client.on("friends", ({ topics }) => void this.#last(client, feedsOf(topics))));
+      await this.#last(client, feedsOf(client.topics));
     } catch (error) {
       this.tell("segue-error", error);
     }
@@ -107,6 +130,10 @@ export class SegueFeed extends ClientElement {
     time.dateTime = new Date(event.tsMs).toISOString();
     return element("li", "", avatar, element("span", "what", element("span", "who", who), ` ${verb}`, what && element("span", "about", what)), time);
   }
+}
+
+function feedsOf(topics: Iterable<string>): string[] {
+  return [...topics].filter((topic) => topic.startsWith(FEEDS));
 }
 
 function listed(text: string | null): string[] {

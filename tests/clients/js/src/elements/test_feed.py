@@ -81,6 +81,29 @@ async def test_markup_in_an_event_stays_text(browser: Browser, page: ElementPage
     assert await browser.value(f"{ROOT}.querySelectorAll('img').length") == 0
 
 
+async def test_all_friends_are_followed_whoever_they_are_from_time_to_time(
+    browser: Browser, page: ElementPage, server: ScriptedServer
+) -> None:
+    """SB-6."""
+    page.body = f"<segue-feed url='{server.url}' token='secret' friends='*'></segue-feed>"
+    await browser.open(page.url)
+    peer = await server.next_peer()
+    assert (await peer.heard("subscribe"))["follow"] == "friends"
+    await peer.send({"op": "followed", "topics": [BOB], "left": [], "beyond": 0, "whole": True})
+    await peer.send(event(BOB, 1, payload={"artist": "Björk", "track": "Jóga"}))
+    await shows(browser, "bob playsJóga · Björk")
+    while EVE not in (await asked_for_last(peer, server))["topics"]:
+        pass
+    await shows(browser, "eve playsIndigo · Moloko", "bob playsJóga · Björk")
+    assert browser.problems == []
+
+
+async def asked_for_last(peer: Peer, server: ScriptedServer) -> Message:
+    """Tells the client that eve is a friend, and returns the question for last events that it asks then, or has asked before."""
+    await peer.send({"op": "followed", "topics": [EVE], "left": [], "beyond": 0, "whole": True})
+    return await peer.heard("last")
+
+
 async def test_another_attribute_follows_others(browser: Browser, page: ElementPage, server: ScriptedServer) -> None:
     await opened(browser, page, server, "bob")
     await browser.value("document.querySelector('segue-feed').setAttribute('friends', 'eve')")
