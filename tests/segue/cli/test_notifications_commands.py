@@ -73,7 +73,10 @@ async def test_the_example_prints_each_notification_once_over_two_runs(tmp_path:
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
-    [((), "Missing argument 'TOPIC...' (or --notifications)"), (("--notifications", "hm://presence/user/bob/"), "either topics or")],
+    [
+        ((), "Missing argument 'TOPIC...' (or --friends, or --notifications)"),
+        (("--notifications", "hm://presence/user/bob/"), "either topics, or"),
+    ],
 )
 def test_listen_wants_either_topics_or_notifications(arguments: tuple[str, ...], said: str) -> None:
     result = CliRunner().invoke(cli, ["listen", *arguments, "--user", "ann"])
