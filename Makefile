@@ -72,12 +72,13 @@ check: $(ALL_READY) $(if $(NPM)$(CI),$(JS_READY)) ## format, lint, types, import
 js: $(JS_READY) ## build the client for browsers in clients/js/dist (needs node 20.10 or newer)
 	cd $(JS) && npm run --silent build && npm run --silent declarations
 	@echo "Ready: $$(ls $(JS)/dist/*.js)"
+	@echo "Segue Radio is built, too: $(BIN)/segue demo --page"
 
 bench: $(ALL_READY) ## run the benchmarks, as tables (see bench/README.md)
 	$(BIN)/python -m bench $(ARGS)
 
 clean: ## remove .venv, caches and build products
-	rm -rf $(VENV) build dist $(JS)/dist $(JS)/node_modules *.egg-info .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) build dist $(JS)/dist $(JS)/node_modules examples/radio/dist *.egg-info .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(READY): pyproject.toml requirements/runtime.txt

@@ -1,5 +1,5 @@
-/** Makes dist/: `node build.mjs` the package, `node build.mjs --tests` the tests and the conformance driver. */
-import { existsSync, readdirSync, rmSync } from "node:fs";
+/** Makes dist/: `node build.mjs` the package and the scripts of examples/radio, `node build.mjs --tests` the tests and the conformance driver. */
+import { existsSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { build } from "esbuild";
 
 const shared = { bundle: true, format: "esm", target: "es2022", logLevel: "warning" };
@@ -13,4 +13,11 @@ if (process.argv.includes("--tests")) {
   const elements = Object.fromEntries(["bell", "feed", "preferences"].map((name) => [name, `src/elements/${name}.ts`]));
   const entryPoints = { segue: "src/index.ts", api: "src/http.ts", inbox: "src/inbox.ts", replica: "src/replica.ts", ...elements };
   await build({ ...shared, entryPoints, outdir: "dist", splitting: true, chunkNames: "shared-[hash]", minify: true, platform: "browser" });
+  // The example application bundles the package, as applications do that have a bundler of their own.
+  const radio = "../../examples/radio";
+  const { compilerOptions } = JSON.parse(readFileSync(`${radio}/tsconfig.json`, "utf8"));
+  const alias = Object.fromEntries(Object.entries(compilerOptions.paths).map(([name, [path]]) => [name, `./${path.replace("../../clients/js/", "")}`]));
+  rmSync(`${radio}/dist`, { recursive: true, force: true });
+  const scripts = { radio: `${radio}/src/app.ts`, worker: `${radio}/src/worker.ts` };
+  await build({ ...shared, entryPoints: scripts, outdir: `${radio}/dist`, alias, minify: true, platform: "browser" });
 }

@@ -40,7 +40,7 @@ READY_S: Final = 20.0
 POLL_S: Final = 0.02
 NO_CAPTURE: Final = CaptureOptions()
 # The services whose HTTP doors the demo uses.
-DESKS: Final = ("artist", "social", "notification")
+DESKS: Final = ("artist", "social", "playlist", "notification")
 
 
 class ClusterError(SegueError):
@@ -141,8 +141,8 @@ def shape(sites: Sequence[str], capture: CaptureOptions = NO_CAPTURE) -> Shape:
     return Shape(sites=tuple(sites), brokers=2, capture=capture)
 
 
-def with_store(shape: Shape, store: DemoStore, catalogue: Path, mail_port: int) -> list[RoleOptions]:
-    """Returns the options of `shape`, and of the services of the demo, which keep what they store in `store`.
+def with_store(shape: Shape, store: DemoStore, services: Sequence[str], catalogue: Path, mail_port: int) -> list[RoleOptions]:
+    """Returns the options of `shape`, and of the `services` of the demo, which keep what they store in `store`.
 
     The artist service reads `catalogue`; mails go to `mail_port`. What takes a minute in life takes less than a second here: until a user
     who has gone counts as offline, and until a mail goes out. The daily job runs only when it is asked to.
@@ -150,7 +150,7 @@ def with_store(shape: Shape, store: DemoStore, catalogue: Path, mail_port: int) 
     kept = msgspec.structs.replace(
         shape,
         notification=1,
-        services=("artist", "social"),
+        services=tuple(services),
         state=store.folder,
         store=store.kind,
         cassandra=store.cassandra,

@@ -104,6 +104,10 @@ class Crowd:
         """Begins a private session of `user`. Raises what `Client.set_private` raises."""
         await self._clients[user].set_private(True)
 
+    async def leave(self, user: str) -> None:
+        """Disconnects `user`. May be called twice."""
+        await self._clients[user].close()
+
     def offloaded(self, user: str) -> frozenset[str]:
         """Returns the topics that `user` follows and that are out of real time, as far as the user was told."""
         return self._clients[user].offloaded

@@ -1,8 +1,6 @@
 """The first act: everybody connects, follows, plays and listens; then what is still under way arrives. Some then change who may hear."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager, nullcontext
 from functools import partial
 from math import inf
 from time import perf_counter
@@ -19,7 +17,6 @@ from .figures import Meter
 from .listening import schedule
 from .oracle import Ledger, audiences
 from .outcome import DemoOutcome
-from .page import DemoPage
 from .placement import Placement
 from .plan import DemoPlan
 from .player import Player
@@ -29,8 +26,6 @@ from .until import until
 
 SAMPLE_S: Final = 0.25
 DRAIN_S: Final = 10.0
-# At the usual rate so many friends play a few times a second, which is as much as a person can read.
-READABLE_FRIENDS: Final = 30
 
 
 async def first_act(plan: DemoPlan, show: Show, dataset: Dataset, placement: Placement, cluster: Cluster) -> DemoOutcome:
@@ -48,8 +43,7 @@ async def first_act(plan: DemoPlan, show: Show, dataset: Dataset, placement: Pla
     async with Crowd(doors, partial(user_token, cluster.secret), ledger.received) as crowd:
         await crowd.gather(dataset.friends, show)
         player = Player(crowd, ledger, audience_of)
-        async with _page(show, cluster, dataset.friends, doors) if plan.has_page else nullcontext():
-            seconds, behind_s = await _play(plan, show, dataset, player, ledger)
+        seconds, behind_s = await _play(plan, show, dataset, player, ledger)
         await _drain(show, crowd, player, ledger)
         rss_bytes, site_messages = await cluster.rss_bytes(), await cluster.site_messages()
         act = PrivacyAct(cluster, crowd, cast(dataset.friends), dataset.friends, placement.site_of)
@@ -70,17 +64,6 @@ async def first_act(plan: DemoPlan, show: Show, dataset: Dataset, placement: Pla
         policy=cluster.policy,
         privacy=privacy,
     )
-
-
-@asynccontextmanager
-async def _page(show: Show, cluster: Cluster, friends: Mapping[str, Sequence[str]], doors: Mapping[str, str]) -> AsyncIterator[None]:
-    """Serves the browser page of a user who has many friends, but not more than a person can read about."""
-    user = min(friends, key=lambda user: abs(len(friends[user]) - READABLE_FRIENDS))
-    async with DemoPage(doors[user], user_token(cluster.secret, user), friends[user]) as page:
-        show.say(
-            f"{page.link} shows the feed of {user}, who has {len(friends[user])} friends and hears them by the policy {cluster.policy}"
-        )
-        yield
 
 
 async def _play(plan: DemoPlan, show: Show, dataset: Dataset, player: Player, ledger: Ledger) -> tuple[float, float]:

@@ -1,17 +1,19 @@
 """A small HTTP server on the loopback, at a port that the system chooses."""
 
+from collections.abc import Sequence
 from typing import Final, Self
 
 from aiohttp import web
+from aiohttp.typedefs import Middleware
 
 HOST: Final = "127.0.0.1"
 
 
 class Loopback:
-    """An HTTP server that serves `routes` while its `async with` block runs."""
+    """An HTTP server that serves `routes` while its `async with` block runs, behind `middlewares`."""
 
-    def __init__(self, *routes: web.RouteDef) -> None:
-        app = web.Application()
+    def __init__(self, *routes: web.RouteDef, middlewares: Sequence[Middleware] = ()) -> None:
+        app = web.Application(middlewares=middlewares)
         app.add_routes(routes)
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
 

@@ -20,7 +20,6 @@ class DemoPlan:
     - `speed`, `rate_per_s`: `rate_per_s` is the rate of all plays at `speed` 1.
     - `seed`: of all randomness.
     - `has_processes`: each role gets a process of its own.
-    - `has_page`: a browser page shows the feed of one user.
     - `store`, `cassandra`: where the second act stores, and the server for "cassandra"; with None one is started for the run.
     - `capture`: a folder for a trace; None captures nothing.
     """
@@ -33,7 +32,6 @@ class DemoPlan:
     rate_per_s: float
     seed: int
     has_processes: bool
-    has_page: bool
     store: Kind = "sqlite"
     cassandra: CassandraOptions | None = None
     capture: Path | None = None

@@ -1,40 +1,18 @@
-"""One run of the demo, step by step: read, place, start the sites, play the first act and the second, sum up."""
+"""One run of the demo: set the stage, play the first act and the second, sum up."""
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
-from segue.cluster.role_spec import RoleOptions
-from segue.cluster.shape import SITES
-
-from .captured import wanted, whole
-from .catalogue import DemoCatalogue
-from .cluster import Cluster, as_processes, in_this_process, shape, with_store
-from .crowd import for_each, need_files
-from .dataset import Dataset, load
-from .desk import Desk
 from .fans import fans
 from .first_act import first_act
-from .friendships import make_friends
 from .outcome import DemoOutcome
-from .placement import Placement, place
 from .plan import DemoPlan
-from .post import PostOffice, post
+from .post import post
 from .second_act import SecondAct
 from .show import Show
-from .store import DemoStore, temporary
+from .stage import stage
 
-WARM_USERS: Final = 1000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Backstage:
-    """The things that only the second act needs: a store, a post office, a catalogue."""
-
-    store: DemoStore
-    post: PostOffice
-    catalogue: DemoCatalogue
+SERVICES: Final = ("artist", "social")
 
 
 async def run(plan: DemoPlan, show: Show) -> DemoOutcome:
@@ -43,84 +21,9 @@ async def run(plan: DemoPlan, show: Show) -> DemoOutcome:
     Ctrl-C while it plays ends the playing, and the rest follows. Raises SegueError that says what to do. Cancelling it stops everything
     that it started.
     """
-    async with AsyncExitStack() as stack:
-        stack.enter_context(whole(plan.capture))
-        dataset = _read(plan, show)
-        placement = _place(plan, show, dataset)
-        need_files(len(dataset.friends))
-        backstage = await stack.enter_async_context(_backstage(plan, show))
-        await _befriend(show, dataset, backstage.store)
-        cluster = await stack.enter_async_context(_cluster(plan, show, backstage))
-        if plan.store == "cassandra":
-            await _warm(show, cluster, list(dataset.friends)[:WARM_USERS])
-        outcome = await first_act(plan, show, dataset, placement, cluster)
+    async with post() as office, stage(plan, show, SERVICES, office.mailbox.port) as on:
+        outcome = await first_act(plan, show, on.dataset, on.placement, on.cluster)
         show.next_act()
-        door_of = {user: cluster.doors[site] for user, site in placement.site_of.items()}
-        act = SecondAct(cluster, fans(dataset, plan.rng("fans")), door_of, backstage.post, backstage.catalogue, show)
+        door_of = {user: on.cluster.doors[site] for user, site in on.placement.site_of.items()}
+        act = SecondAct(on.cluster, fans(on.dataset, plan.rng("fans")), door_of, office, on.catalogue, show)
         return replace(outcome, release=await act.run(plan.store))
-
-
-def _read(plan: DemoPlan, show: Show) -> Dataset:
-    with show.phase("data") as phase:
-        dataset = load(plan.data)
-        if plan.users is not None:
-            dataset = dataset.subset(plan.users, plan.rng("users"))
-        friendships = sum(map(len, dataset.friends.values())) // 2
-        phase.outcome = f"{len(dataset.friends):,} users, {friendships:,} friendships, {len(dataset.artists):,} artists"
-    return dataset
-
-
-def _place(plan: DemoPlan, show: Show, dataset: Dataset) -> Placement:
-    with show.phase("place") as phase:
-        events = dataset.total_plays()
-        sites = SITES[: plan.sites]
-        placement = place(dataset.friends, events, sites, plan.rng("places"))
-        numbers = list(placement.site_of.values())
-        share = placement.traffic(dataset.friends, events).cross_site_share
-        phase.outcome = f"{', '.join(f'{numbers.count(site):,} in {site}' for site in sites)}; {share:.0%} of deliveries will cross"
-    return placement
-
-
-@asynccontextmanager
-async def _backstage(plan: DemoPlan, show: Show) -> AsyncIterator[Backstage]:
-    async with temporary(plan.store, plan.cassandra, show) as store, post() as office:
-        yield Backstage(store=store, post=office, catalogue=DemoCatalogue(store.folder / "catalogue.jsonl"))
-
-
-async def _befriend(show: Show, dataset: Dataset, store: DemoStore) -> None:
-    """Lets the social service start with the friendships of the data in its store: by its policy only friends hear each other."""
-    with show.phase("friends", len(dataset.friends)) as phase:
-        await make_friends(store, dataset.friends, phase.one_done)
-        phase.outcome = f"all friendships stand in the store of the social service ({store.kind})"
-
-
-@asynccontextmanager
-async def _cluster(plan: DemoPlan, show: Show, backstage: Backstage) -> AsyncIterator[Cluster]:
-    sites = SITES[: plan.sites]
-    options = _options(plan, backstage)
-    starting = as_processes(options) if plan.has_processes else in_this_process(options, plan.rng("roles"))
-    async with AsyncExitStack() as stack:
-        with show.phase("cluster") as phase:
-            cluster = await stack.enter_async_context(starting)
-            await cluster.ready()
-            where = "each a process of its own" if plan.has_processes else "all in this process"
-            phase.outcome = f"{len(options)} roles in {', '.join(sites)}, {where}; policy {cluster.policy}: friends hear what friends play"
-        yield cluster
-
-
-async def _warm(show: Show, cluster: Cluster, users: Sequence[str]) -> None:
-    """Warms a server that has just been started: it is slow until its code is compiled, and everybody at once would be too much."""
-    with show.phase("warm", len(users)) as phase:
-
-        async def one(user: str) -> None:
-            await desk.look(user)
-            phase.one_done()
-
-        async with Desk(cluster.services, cluster.secret) as desk:
-            await for_each(users, one)
-        phase.outcome = f"{len(users):,} users have looked, so that the server is warm"
-
-
-def _options(plan: DemoPlan, backstage: Backstage) -> list[RoleOptions]:
-    engine = shape(SITES[: plan.sites], wanted(plan.capture, backstage.store.folder))
-    return with_store(engine, backstage.store, backstage.catalogue.path, backstage.post.mailbox.port)

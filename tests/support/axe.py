@@ -3,11 +3,11 @@
 import json
 from typing import Any
 
-from .browser import Browser
+from .browser import Tab
 from .node import PACKAGE
 
 
-async def judge(browser: Browser, rules: dict[str, Any] | None = None) -> None:
+async def judge(browser: Tab, rules: dict[str, Any] | None = None) -> None:
     """Has axe-core look at the page, with `rules` as it calls them. Fails with each rule that is broken, and where.
 
     It is one of the packages of `clients/js`, so ask for those first (`built`).

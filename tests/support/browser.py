@@ -6,6 +6,7 @@ import itertools
 import os
 import shutil
 import tempfile
+from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -40,53 +41,15 @@ def find_browser() -> str:
     pytest.skip(message)
 
 
-class Browser:
-    """One browser process with a profile of its own and one page."""
+class Tab:
+    """A tab of a browser. `send` calls a command of the protocol in the session of the tab."""
 
-    def __init__(self, binary: str) -> None:
-        self.problems: list[str] = []
-        self._binary = binary
-        self._profile = tempfile.TemporaryDirectory(prefix="segue-browser-", ignore_cleanup_errors=True)
-        self._http = aiohttp.ClientSession()
-        self._ids = itertools.count(1)
-        self._answers: dict[int, asyncio.Future[dict[str, Any]]] = {}
-        self._session_id: str | None = None
-
-    async def __aenter__(self) -> Self:
-        command = [self._binary, *FLAGS, f"--user-data-dir={self._profile.name}", "about:blank"]
-        self._process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE)
-        try:
-            async with asyncio.timeout(DEADLINE_S):
-                self._socket = await self._http.ws_connect(await self._debugger_url(), max_msg_size=0)
-                self._draining = asyncio.create_task(self._drain())
-                self._reading = asyncio.create_task(self._read())
-                await self._attach()
-        except BaseException:
-            await self._stop()
-            raise
-        return self
-
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._session_id = None
-        try:
-            await self.call("Browser.close")
-        finally:
-            self._reading.cancel()
-            await self._socket.close()
-            await self._stop()
-            self._draining.cancel()
+    def __init__(self, send: Callable[..., Awaitable[dict[str, Any]]], session_id: str | None) -> None:
+        self._send, self._session_id = send, session_id
 
     async def call(self, method: str, **params: Any) -> dict[str, Any]:
         """Calls a command of the protocol. Raises AssertionError with the browser's words if it fails."""
-        call_id = next(self._ids)
-        answer = self._answers[call_id] = asyncio.get_running_loop().create_future()
-        session = {"sessionId": self._session_id} if self._session_id else {}
-        await self._socket.send_json({"id": call_id, "method": method, "params": params, **session})
-        async with asyncio.timeout(DEADLINE_S):
-            found = await answer
-        assert "error" not in found, f"{method}: {found['error']}"
-        result: dict[str, Any] = found["result"]
-        return result
+        return await self._send(self._session_id, method, params)
 
     async def open(self, url: str) -> None:
         """Goes to `url`; a fresh document each time, even if only the part behind # differs."""
@@ -126,6 +89,70 @@ class Browser:
         image = await self.call("Page.captureScreenshot", format="png")
         return base64.b64decode(image["data"])
 
+    async def close(self) -> None:
+        """Closes the tab."""
+        await self.call("Page.close")
+
+
+class Browser(Tab):
+    """One browser process with a profile of its own, and its first tab. `problems` has what any tab complains of."""
+
+    def __init__(self, binary: str) -> None:
+        super().__init__(self._call, None)
+        self.problems: list[str] = []
+        self._binary = binary
+        self._profile = tempfile.TemporaryDirectory(prefix="segue-browser-", ignore_cleanup_errors=True)
+        self._http = aiohttp.ClientSession()
+        self._ids = itertools.count(1)
+        self._answers: dict[int, asyncio.Future[dict[str, Any]]] = {}
+        self._watched: dict[str, asyncio.Queue[dict[str, Any]]] = {}
+
+    async def __aenter__(self) -> Self:
+        command = [self._binary, *FLAGS, f"--user-data-dir={self._profile.name}", "about:blank"]
+        self._process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE)
+        try:
+            async with asyncio.timeout(DEADLINE_S):
+                self._socket = await self._http.ws_connect(await self._debugger_url(), max_msg_size=0)
+                self._draining = asyncio.create_task(self._drain())
+                self._reading = asyncio.create_task(self._read())
+                await self._attach()
+        except BaseException:
+            await self._stop()
+            raise
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._session_id = None
+        try:
+            await self.call("Browser.close")
+        finally:
+            self._reading.cancel()
+            await self._socket.close()
+            await self._stop()
+            self._draining.cancel()
+
+    async def new_tab(self) -> Tab:
+        """Opens a tab in a window of its own, so that it is not in the background."""
+        target = await self._call(None, "Target.createTarget", {"url": "about:blank", "newWindow": True})
+        tab = Tab(self._call, await self._attached(target["targetId"]))
+        await self._listen(tab)
+        return tab
+
+    def watch(self, method: str) -> asyncio.Queue[dict[str, Any]]:
+        """Returns the queue of the parameters of all events of this name from now on, in whatever tab."""
+        return self._watched.setdefault(method, asyncio.Queue())
+
+    async def _call(self, session_id: str | None, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        call_id = next(self._ids)
+        answer = self._answers[call_id] = asyncio.get_running_loop().create_future()
+        session = {"sessionId": session_id} if session_id else {}
+        await self._socket.send_json({"id": call_id, "method": method, "params": params, **session})
+        async with asyncio.timeout(DEADLINE_S):
+            found = await answer
+        assert "error" not in found, f"{method}: {found['error']}"
+        result: dict[str, Any] = found["result"]
+        return result
+
     async def _debugger_url(self) -> str:
         assert self._process.stderr is not None
         async for line in self._process.stderr:
@@ -142,13 +169,24 @@ class Browser:
     async def _attach(self) -> None:
         targets = await self.call("Target.getTargets")
         page = next(target for target in targets["targetInfos"] if target["type"] == "page")
-        self._session_id = (await self.call("Target.attachToTarget", targetId=page["targetId"], flatten=True))["sessionId"]
+        self._session_id = await self._attached(page["targetId"])
+        await self._listen(self)
+
+    async def _attached(self, target_id: str) -> str:
+        """Returns the session of a tab."""
+        session_id: str = (await self._call(None, "Target.attachToTarget", {"targetId": target_id, "flatten": True}))["sessionId"]
+        return session_id
+
+    async def _listen(self, tab: Tab) -> None:
         for domain in ("Page", "Runtime", "Log"):
-            await self.call(f"{domain}.enable")
+            await tab.call(f"{domain}.enable")
+        await tab.call("Emulation.setFocusEmulationEnabled", enabled=True)  # keys reach it whichever window is in front
 
     async def _read(self) -> None:
         async for frame in self._socket:
             message = frame.json()
+            if (watched := self._watched.get(message.get("method", ""))) is not None:
+                watched.put_nowait(message["params"])
             match message.get("method"):
                 case None:
                     self._answers.pop(message["id"]).set_result(message)

@@ -15,6 +15,8 @@ from tests.architecture.sources import ROOT
 
 PACKAGE: Final = ROOT / "clients" / "js"
 _SOURCES: Final = ("build.mjs", "package.json", "src/**/*.ts", "test/**/*.ts", "conformance/*.ts")
+# The example application is built with the package, which it bundles.
+_RADIO: Final = ROOT / "examples" / "radio"
 _INSTALLED: Final = PACKAGE / "node_modules" / ".package-lock.json"
 _BUILT: Final = PACKAGE / "dist" / ".built"
 
@@ -32,7 +34,8 @@ def built() -> Path:
         fcntl.flock(lock, fcntl.LOCK_EX)  # tests run in several processes
         if not _is_newer(_INSTALLED, [PACKAGE / "package-lock.json"]):
             run("npm", "ci")
-        if not _is_newer(_BUILT, [path for pattern in _SOURCES for path in PACKAGE.glob(pattern)]):
+        sources = [path for pattern in _SOURCES for path in PACKAGE.glob(pattern)]
+        if not _is_newer(_BUILT, [*sources, *_RADIO.glob("src/*.ts"), _RADIO / "tsconfig.json"]) or not (_RADIO / "dist").exists():
             run("node", "build.mjs")
             run("node", "build.mjs", "--tests")
             _BUILT.touch()

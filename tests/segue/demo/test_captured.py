@@ -33,7 +33,6 @@ async def captured(folder: Path) -> DemoOutcome:
         rate_per_s=100.0,
         seed=1,
         has_processes=False,
-        has_page=False,
         capture=folder,
     )
     return await run(plan, Show(Console(file=io.StringIO())))

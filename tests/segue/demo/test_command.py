@@ -31,7 +31,7 @@ DEADLINE_S = 90.0
 def plan(**changes: Any) -> DemoPlan:
     """Returns a plan: sixty users for a second, but for `changes`."""
     usual: dict[str, Any] = {"data": checkout_folder(), "users": 60, "sites": 3, "seconds": 1.0, "speed": 1.0, "rate_per_s": 300.0}
-    return DemoPlan(**(usual | {"seed": 1, "has_processes": False, "has_page": False} | changes))
+    return DemoPlan(**(usual | {"seed": 1, "has_processes": False} | changes))
 
 
 def players(dataset: Dataset, of: DemoPlan) -> list[str]:
@@ -197,3 +197,9 @@ async def test_more_users_than_there_are_and_missing_data_are_told() -> None:
 def test_the_same_seed_decides_the_same_and_each_thing_on_its_own() -> None:
     assert plan().rng("users").random() == plan(seconds=inf).rng("users").random() != plan().rng("plays").random()
     assert plan().rng("plays").random() != plan(seed=2).rng("plays").random()
+
+
+def test_the_page_counts_nothing_so_it_has_no_figures(tmp_path: Path) -> None:
+    ended = CliRunner().invoke(cli, ["demo", "--page", "--json", str(tmp_path / "figures.json")])
+    assert ended.exit_code == 2
+    assert "leave one of them out" in ended.output

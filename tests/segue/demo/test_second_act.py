@@ -35,7 +35,6 @@ def plan(store: Kind = "sqlite", cassandra: CassandraOptions | None = None) -> D
         rate_per_s=20.0,
         seed=1,
         has_processes=False,
-        has_page=False,
         store=store,
         cassandra=cassandra,
     )

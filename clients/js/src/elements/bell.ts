@@ -2,7 +2,7 @@
 import type { Client } from "../client.js";
 import type { SegueNotification } from "../notifications.js";
 import { ClientElement } from "./client_element.js";
-import { element, STYLE } from "./parts.js";
+import { element, STYLE, styled } from "./parts.js";
 import { ago, lineOfNotification } from "./words.js";
 
 const SHOWN = 20;
@@ -66,7 +66,8 @@ export class SegueBell extends ClientElement {
     this.#button.ariaHasPopup = "dialog";
     this.#button.popoverTargetElement = this.#panel;
     this.#panel.append(this.#title, this.#list, this.#empty);
-    this.root.append(element("style", "", BELL_STYLE), this.#button, this.#status, this.#panel);
+    styled(this.root, BELL_STYLE);
+    this.root.append(this.#button, this.#status, this.#panel);
     this.#panel.addEventListener("beforetoggle", (event) => this.#toggling((event as ToggleEvent).newState === "open"));
     this.#panel.addEventListener("toggle", (event) => this.#toggled((event as ToggleEvent).newState === "open"));
     this.#panel.addEventListener("keydown", (event) => this.#move(event));

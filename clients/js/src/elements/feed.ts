@@ -2,7 +2,7 @@
 import type { Client } from "../client.js";
 import type { PastEvent, SegueEvent } from "../messages.js";
 import { ClientElement } from "./client_element.js";
-import { element, STYLE } from "./parts.js";
+import { element, STYLE, styled } from "./parts.js";
 import { ago, lineOfEvent } from "./words.js";
 
 const SHOWN = 50;
@@ -49,7 +49,8 @@ export class SegueFeed extends ClientElement {
     log.role = "log";
     log.setAttribute("aria-labelledby", "title");
     this.#list.role = "list"; // one without bullets is none to every reader
-    this.root.append(element("style", "", FEED_STYLE), element("div", "head", this.#title, this.#phase), log, this.#empty);
+    styled(this.root, FEED_STYLE);
+    this.root.append(element("div", "head", this.#title, this.#phase), log, this.#empty);
   }
 
   protected override listen(client: Client, until: (stop: () => void) => void): void {

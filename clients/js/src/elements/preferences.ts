@@ -1,6 +1,6 @@
 /** `<segue-preferences url="http://…" token="…">`: which notifications the user wants, on which ways, and when. */
 import { SettingsClient, type NotificationPreferences, type Weekday } from "../preferences.js";
-import { element, STYLE, wordsFor } from "./parts.js";
+import { element, STYLE, styled, wordsFor } from "./parts.js";
 
 const DEFAULT_URL = "http://127.0.0.1:7720";
 const CLASSES = ["new-album", "new-track", "artist-playlist", "friend-joined", "playlist"] as const;
@@ -41,7 +41,8 @@ export class SeguePreferences extends HTMLElement {
     this.#status.role = "status";
     this.#form.addEventListener("change", () => this.#save());
     this.#form.addEventListener("submit", (event) => event.preventDefault());
-    this.root.append(element("style", "", PREFERENCES_STYLE), this.#form, this.#status);
+    styled(this.root, PREFERENCES_STYLE);
+    this.root.append(this.#form, this.#status);
   }
 
   /** What asks the service, where a token must be fetched; otherwise `url` and `token` say it. */

@@ -1,0 +1,204 @@
+/** The session of a user: a client that is connected, what services keep, and what the pages show of both. */
+import { Client, Refused, type PastEvent, type SegueEvent, type SegueNotification } from "segue";
+import { Api, type FollowedUser } from "segue/api";
+import { enablePushes, showPush, type PushSetup } from "./pushes.js";
+import { station, urlsOf, type Artist, type Login, type Mail, type Push, type Roster } from "./station.js";
+
+const SHOWN = 60;
+
+export interface Playing {
+  readonly artist: string;
+  readonly track: string;
+}
+
+/** What changes, and who draws it anew. */
+export type Topic = "away" | "artists" | "feed" | "friends" | "mails" | "notifications" | "phase" | "playing" | "playlists" | "private" | "pushes";
+
+export class Session {
+  readonly user: string;
+  readonly api: Api;
+  client: Client;
+  friends: readonly FollowedUser[] = [];
+  /** The last thing that each friend did. */
+  readonly last = new Map<string, PastEvent | SegueEvent>();
+  feed: readonly (PastEvent | SegueEvent)[] = [];
+  readonly artists = new Set<string>();
+  notifications: readonly SegueNotification[] = [];
+  mails: readonly Mail[] = [];
+  /** The pushes that the radio took for this browser; `isShown`: the service worker has shown it. */
+  pushes: readonly (Push & { readonly isShown: boolean })[] = [];
+  /** How pushes come to this browser, once it has asked for them. */
+  pushSetup: PushSetup | undefined;
+  playing: (Playing & { readonly isPaused: boolean }) | undefined;
+  isPrivate = false;
+  isAway = false;
+  #token: string;
+  #login: Login;
+  #listeners = new Map<Topic, Set<() => void>>();
+  #stopNews: () => void;
+
+  private constructor(login: Login, readonly roster: Roster) {
+    this.#login = login;
+    this.user = login.user;
+    this.#token = login.token;
+    this.api = new Api(urlsOf(login), () => this.#token);
+    this.client = this.#connect();
+    this.#stopNews = station.news(this.user, {
+      mail: (mail) => this.#set("mails", () => (this.mails = [mail, ...this.mails])),
+      push: (push) => void showPush(push).then((isShown) => this.#set("pushes", () => (this.pushes = [{ ...push, isShown }, ...this.pushes]))),
+    });
+  }
+
+  /** Logs in. Raises what the client raises if it cannot connect. */
+  static async begin(user: string): Promise<Session> {
+    const [login, roster] = await Promise.all([station.login(user), station.roster()]);
+    const session = new Session(login, roster);
+    await session.#arrive();
+    return session;
+  }
+
+  /** Calls `draw` now, and whenever one of `topics` has changed, as long as `shown` is in the page. */
+  show(shown: Element, topics: readonly Topic[], draw: () => void): void {
+    const listen = (): void => {
+      if (shown.isConnected) draw();
+      else for (const topic of topics) this.#listeners.get(topic)?.delete(listen);
+    };
+    for (const topic of topics) this.#listeners.set(topic, (this.#listeners.get(topic) ?? new Set()).add(listen));
+    draw();
+  }
+
+  async follow(user: string): Promise<void> {
+    await this.api.social.follow(user);
+    await this.#befriend();
+  }
+
+  async unfollow(user: string): Promise<void> {
+    await this.api.social.unfollow(user);
+    await this.client.unsubscribe(topicOf(user));
+    this.#set("feed", () => (this.feed = this.feed.filter((each) => userOf(each.topic) !== user)));
+    await this.#befriend();
+  }
+
+  async followArtist(artist: Artist, wanted: boolean): Promise<void> {
+    await (wanted ? this.api.artists.follow(artist.id) : this.api.artists.unfollow(artist.id));
+    this.#set("artists", () => (wanted ? this.artists.add(artist.id) : this.artists.delete(artist.id)));
+  }
+
+  /** Plays something, or pauses it, and tells friends, but not in a private session. */
+  async play(playing: Playing, { isPaused = false } = {}): Promise<void> {
+    this.#set("playing", () => (this.playing = { ...playing, isPaused }));
+    await this.client.act(isPaused ? "pause" : "play", { artist: playing.artist, track: playing.track });
+  }
+
+  async setPrivate(on: boolean): Promise<void> {
+    await this.client.setPrivate(on);
+    this.#set("private", () => (this.isPrivate = on));
+  }
+
+  async takePushes(): Promise<void> {
+    const setup = await enablePushes(this.user, this.api.settings);
+    this.#set("pushes", () => (this.pushSetup = setup));
+  }
+
+  /** Disconnects: what comes now finds nobody at home, and so is mailed and pushed. */
+  leave(): void {
+    this.client.close();
+    this.#set("away", () => (this.isAway = true));
+  }
+
+  /** Comes back after `leave`. */
+  async comeBack(): Promise<void> {
+    this.client = this.#connect();
+    this.#set("away", () => (this.isAway = false));
+    await this.#arrive();
+  }
+
+  end(): void {
+    this.client.close();
+    this.#stopNews();
+    this.#listeners.clear();
+  }
+
+  /** Calls whoever shows `topic`. */
+  changed(topic: Topic): void {
+    for (const draw of [...(this.#listeners.get(topic) ?? [])]) draw();
+  }
+
+  #connect(): Client {
+    const token = async (): Promise<string> => (this.#token = (await station.login(this.user)).token);
+    const client = new Client(this.#login.url, token, { client: "radio", user: this.user, private: this.isPrivate });
+    client.on("event", (event) => this.#heard(event));
+    client.on("gap", ({ topics }) => void this.#look(topics.filter(userOf)));
+    client.on("ended", ({ topics }) => this.#set("friends", () => topics.forEach(({ topic }) => this.last.delete(userOf(topic) ?? ""))));
+    client.on("state", () => this.changed("phase"));
+    client.on("notification", (item) => this.#notified(item));
+    return client;
+  }
+
+  async #arrive(): Promise<void> {
+    await this.client.connect();
+    await Promise.all([this.#befriend(), this.#fans(), this.#mailbox()]);
+    const recent = await this.client.recent();
+    for (const item of recent) this.#notified(item);
+  }
+
+  /** Asks whom the user follows, and subscribes to them. */
+  async #befriend(): Promise<void> {
+    const friends: FollowedUser[] = [];
+    for await (const friend of this.api.social.friends()) friends.push(friend);
+    this.#set("friends", () => (this.friends = friends));
+    const topics = friends.map(({ user }) => topicOf(user)).filter((topic) => !this.client.topics.has(topic));
+    if (!topics.length) return;
+    await this.client.subscribe(topics);
+    await this.#look(topics);
+  }
+
+  async #look(topics: readonly string[]): Promise<void> {
+    if (!topics.length) return;
+    const events = await this.client.last(topics);
+    for (const event of [...events].sort((one, other) => one.tsMs - other.tsMs)) this.#heard(event);
+  }
+
+  async #fans(): Promise<void> {
+    for await (const { artist } of this.api.artists.followed()) this.artists.add(artist);
+    this.changed("artists");
+  }
+
+  async #mailbox(): Promise<void> {
+    const mails = await station.mails(this.user);
+    this.#set("mails", () => (this.mails = mails));
+  }
+
+  #heard(event: PastEvent | SegueEvent): void {
+    const user = userOf(event.topic);
+    if (!user || this.feed.some(({ id }) => id === event.id)) return;
+    if ((this.last.get(user)?.tsMs ?? 0) <= event.tsMs) this.last.set(user, event);
+    this.#set("feed", () => (this.feed = [event, ...this.feed].sort((one, other) => other.tsMs - one.tsMs).slice(0, SHOWN)));
+    this.changed("friends");
+  }
+
+  #notified(item: SegueNotification): void {
+    const others = this.notifications.filter(({ mark }) => mark !== item.mark);
+    this.#set("notifications", () => (this.notifications = [item, ...others].sort((one, other) => other.mark - one.mark).slice(0, SHOWN)));
+  }
+
+  #set(topic: Topic, change: () => unknown): void {
+    change();
+    this.changed(topic);
+  }
+}
+
+export function topicOf(user: string): string {
+  return `hm://presence/user/${user}/`;
+}
+
+/** Returns whose friend feed a topic is; undefined for another topic. */
+export function userOf(topic: string): string | undefined {
+  return /^hm:\/\/presence\/user\/([^/]+)\/$/.exec(topic)?.[1];
+}
+
+/** Returns what to tell a person of an error. */
+export function inWords(error: unknown): string {
+  if (error instanceof Refused) return error.reason;
+  return error instanceof Error ? error.message : String(error);
+}
