@@ -1,132 +1,165 @@
 /** `<segue-bell url="ws://…" token="…">`: the user's notifications, and how many are unread. */
 import type { Client } from "../client.js";
 import type { SegueNotification } from "../notifications.js";
+import { BellFinder } from "./bell_finder.js";
+import { BellInbox } from "./bell_inbox.js";
+import { BellMenu } from "./bell_menu.js";
+import { BellRow, type BellItem } from "./bell_row.js";
+import { BellState } from "./bell_state.js";
+import { BELL_STYLE } from "./bell_style.js";
 import { ClientElement } from "./client_element.js";
-import { element, STYLE, styled } from "./parts.js";
-import { ago, lineOfNotification } from "./words.js";
+import { icon } from "./icons.js";
+import { KeyedList } from "./keyed_list.js";
+import { element, say, styled } from "./parts.js";
 
-const SHOWN = 20;
 const MANY = 99;
 /** Pixels: how wide the panel is where there is room, and how far it stays from the edges of the page. */
-const WIDTH = 380;
+const WIDTH = 420;
 const EDGE = 8;
-const BELL = "M12 2a6 6 0 0 0-6 6v4.6L4.3 16a1 1 0 0 0 .9 1.5h13.6a1 1 0 0 0 .9-1.5L18 12.6V8a6 6 0 0 0-6-6Zm-2.4 17a2.5 2.5 0 0 0 4.8 0Z";
-
-const BELL_STYLE = `${STYLE}
-  :host { display: inline-block; position: relative; }
-  button { font: inherit; color: inherit; background: none; border: 0; cursor: pointer; }
-  #bell { position: relative; display: grid; place-items: center; width: 44px; height: 44px; border-radius: 50%; }
-  #bell:hover { background: var(--_line); }
-  svg { width: 24px; height: 24px; fill: currentColor; }
-  #badge { position: absolute; inset-block-start: 2px; inset-inline-end: 0; min-width: 20px; padding: 0 5px; border-radius: 10px; text-align: center;
-    background: var(--_accent); color: var(--_on-accent); font-size: 12px; font-weight: 700; line-height: 20px; }
-  #badge:empty { display: none; }
-  #panel { position: fixed; inset: auto; margin: 0; padding: 0; max-height: min(520px, 80vh); overflow: auto; border-radius: 14px;
-    border: 1px solid var(--_line); background: var(--_surface); color: var(--_text); box-shadow: 0 12px 36px rgb(0 0 0 / 25%); }
-  h2 { font-size: 1.05em; margin: 0; padding: 14px 16px; border-block-end: 1px solid var(--_line); }
-  li { padding: 0; }
-  li button { display: flex; gap: 12px; align-items: baseline; width: 100%; padding: 10px 16px; text-align: start; }
-  li button:hover { background: var(--_line); }
-  li button:focus-visible { outline-offset: -2px; }
-  .dot { flex: none; width: 8px; height: 8px; border-radius: 50%; align-self: center; }
-  .unread .dot { background: var(--_accent); }
-`;
 
 /**
- * A bell. It tells the page of a notification that is chosen as the event `segue-open`, with the notification as its `detail`. What was unread
- * when it was opened stays marked until it is closed.
+ * A bell, and the inbox behind it. It tells the page of a notification that is chosen as the event `segue-open`, with the notification as its
+ * `detail`. Opening it reads all, and what was unread stays marked until it is closed. With `reads="chosen"` only what is chosen is read.
  */
 export class SegueBell extends ClientElement {
   static readonly observedAttributes = ["url", "token"];
-  #items: SegueNotification[] = [];
-  #readShown = 0;
-  #button = element("button");
+  #inbox: BellInbox | undefined;
+  #arrived = new Set<string>();
+  #button = element("button", "", icon("bell"));
   #badge = element("span");
   #label = element("span", "hidden");
   #status = element("span", "hidden");
   #panel = element("div");
   #title = element("h2");
+  #readAll = tool("read-all", "allRead");
+  #archiveRead = tool("archive-read", "archive");
+  #scroll = element("div");
   #list = element("ol");
-  #empty = element("p", "empty");
+  #refused = element("p");
+  #finder = new BellFinder(() => this.#found());
+  #menu = new BellMenu((action, item) => this.#inbox?.do(action, [item]));
+  #state = new BellState({ again: () => this.#inbox?.load(), more: () => this.#more() }, this.#scroll);
+  #rows = new KeyedList<BellItem, BellRow>(
+    this.#list,
+    ({ item }) => `${item.mark} ${item.id}`,
+    (shown) => new BellRow(shown, { chosen: (item) => this.#choose(item), menu: (row) => this.#menu.toggle(row) }),
+    () => this.#finder.chosen,
+  );
 
   constructor() {
     super();
     this.#button.id = "bell";
     this.#badge.id = "badge";
     this.#badge.ariaHidden = "true";
-    this.#panel.id = "panel";
-    this.#panel.popover = "auto";
-    this.#panel.role = "dialog";
-    this.#panel.setAttribute("aria-labelledby", "title");
-    this.#title.id = "title";
-    this.#list.setAttribute("role", "list");
     this.#status.role = "status";
-    this.#button.append(icon(), this.#badge, this.#label);
+    this.#button.append(this.#badge, this.#label);
     this.#button.ariaExpanded = "false";
     this.#button.ariaHasPopup = "dialog";
     this.#button.popoverTargetElement = this.#panel;
-    this.#panel.append(this.#title, this.#list, this.#empty);
+    this.#furnish();
     styled(this.root, BELL_STYLE);
     this.root.append(this.#button, this.#status, this.#panel);
-    this.#panel.addEventListener("beforetoggle", (event) => this.#toggling((event as ToggleEvent).newState === "open"));
-    this.#panel.addEventListener("toggle", (event) => this.#toggled((event as ToggleEvent).newState === "open"));
-    this.#panel.addEventListener("keydown", (event) => this.#move(event));
+    this.#listenToPage();
   }
 
-  /** The notifications that it shows, newest first. */
+  /** The notifications that are loaded, newest first. */
   get items(): readonly SegueNotification[] {
-    return this.#items;
+    return this.#inbox?.items ?? [];
   }
 
   protected override listen(client: Client, until: (stop: () => void) => void): void {
-    this.#items = [];
-    until(client.on("notification", (item) => this.#add([item])));
-    until(client.on("marks", () => this.changed()));
-    until(client.on("state", ({ phase }) => phase === "connected" && this.#fill(client)));
-    if (client.state?.phase === "connected") this.#fill(client);
+    until(client.on("notification", ({ id }) => this.#isOpen && this.#arrived.add(id)));
+    this.#inbox = new BellInbox(client, () => this.changed(), until);
   }
 
   protected override draw(): void {
     const { words } = this;
     const unread = this.client?.unread ?? 0;
-    this.#badge.textContent = unread > MANY ? `${MANY}+` : unread ? String(unread) : "";
+    say(this.#badge, unread > MANY ? `${MANY}+` : unread ? String(unread) : "");
     const label = unread ? `${words.notifications}, ${words.unread(unread)}` : words.notifications;
-    if (this.#label.textContent !== label) this.#label.textContent = this.#status.textContent = label; // read aloud only when it changes
-    this.#title.textContent = words.notifications;
-    this.#empty.textContent = words.empty;
-    this.#empty.hidden = this.#items.length > 0;
-    const isOpen = this.#panel.matches(":popover-open");
-    const read = isOpen ? this.#readShown : (this.client?.readMark ?? 0);
-    const focused = this.root.activeElement?.getAttribute("data-id");
-    this.#list.replaceChildren(...this.#items.map((item) => this.#row(item, item.mark > read)));
-    if (focused) this.#list.querySelector<HTMLElement>(`[data-id="${CSS.escape(focused)}"]`)?.focus();
+    say(this.#label, label);
+    say(this.#status, label); // read aloud when it changes
+    say(this.#title, words.notifications);
+    const shown = this.#shown();
+    this.#drawTools(shown);
+    this.#finder.draw(words, [...new Set(this.items.map((item) => item.class))].sort());
+    this.#scroll.setAttribute("aria-labelledby", this.#finder.chosen.id);
+    const open = this.#menu.row;
+    const fresh = this.#rows.show(shown);
+    if (open && !open.root.isConnected) this.#menu.close(); // another device has taken it away
+    for (const row of fresh) row.root.classList.toggle("arrived", this.#arrived.delete(row.shown.item.id));
+    this.#state.draw(words, this.client?.state?.phase, this.#inbox, this.#finder, shown.length);
+    say(this.#refused, this.#inbox?.isRefused ? words.notDone : "");
   }
 
-  /** Shows the newest ones, which this device may have seen before. */
-  #fill(client: Client): void {
-    client.recent(SHOWN).then((items) => this.client === client && this.#add(items), () => undefined); // a later one fills it, too
+  get #isOpen(): boolean {
+    return this.#panel.matches(":popover-open");
   }
 
-  #add(items: readonly SegueNotification[]): void {
-    const fresh = items.filter(({ rings, id }) => rings && !this.#items.some((each) => each.id === id));
-    this.#items = [...this.#items, ...fresh].sort((one, other) => other.mark - one.mark).slice(0, SHOWN);
+  #furnish(): void {
+    this.#panel.id = "panel";
+    this.#panel.popover = "auto";
+    this.#panel.role = "dialog";
+    this.#panel.setAttribute("aria-labelledby", "title");
+    this.#title.id = "title";
+    this.#scroll.id = "scroll";
+    this.#scroll.role = "tabpanel";
+    this.#list.setAttribute("role", "list");
+    this.#refused.id = "refused";
+    this.#refused.role = "alert";
+    this.#scroll.append(this.#list, ...this.#state.parts);
+    const head = element("div", "head", this.#title, this.#readAll, this.#archiveRead);
+    this.#panel.append(head, this.#finder.tabs, this.#finder.find, this.#scroll, this.#refused, this.#menu.root);
+  }
+
+  #listenToPage(): void {
+    this.#panel.addEventListener("beforetoggle", (event) => event.target === this.#panel && this.#toggling((event as ToggleEvent).newState === "open"));
+    this.#panel.addEventListener("toggle", (event) => event.target === this.#panel && this.#toggled((event as ToggleEvent).newState === "open"));
+    this.#list.addEventListener("keydown", (event) => this.#move(event));
+    this.#scroll.addEventListener("scroll", () => this.#menu.close());
+    this.#readAll.addEventListener("click", () => isOn(this.#readAll) && this.#inbox?.readAll());
+    this.#archiveRead.addEventListener("click", () => isOn(this.#archiveRead) && this.#inbox?.do("archive", this.#read(this.#shown())));
+  }
+
+  #shown(): readonly BellItem[] {
+    const { words } = this;
+    const { tab, text } = this.#finder;
+    const found = this.#inbox?.select({ archived: tab === "archived", class: this.#finder.class, text }) ?? [];
+    const shown = found.map((item) => ({ item, isNew: this.#inbox!.isNew(item), words }));
+    return tab === "unread" ? shown.filter(({ isNew }) => isNew) : shown;
+  }
+
+  #read(shown: readonly BellItem[]): readonly SegueNotification[] {
+    return shown.filter(({ isNew, item }) => !isNew && !item.archived).map(({ item }) => item);
+  }
+
+  #drawTools(shown: readonly BellItem[]): void {
+    const { words } = this;
+    const hasNew = (this.client?.unread ?? 0) > 0 || shown.some(({ isNew }) => isNew);
+    for (const [button, name, on] of [[this.#readAll, words.readAll, hasNew], [this.#archiveRead, words.archiveRead, this.#read(shown).length > 0]] as const) {
+      if (button.title !== name) button.title = button.ariaLabel = name;
+      button.ariaDisabled = String(!on); // one that is disabled loses the focus
+    }
+  }
+
+  #found(): void {
+    this.#menu.close();
+    this.#scroll.scrollTop = 0;
     this.changed();
   }
 
-  #row(item: SegueNotification, isUnread: boolean): HTMLLIElement {
-    const { who, verb, what } = lineOfNotification(item, this.words);
-    const said = element("span", "what", element("span", "who", who), ` ${verb}`, what && element("span", "about", what));
-    const time = element("time", "", ago(Date.now() - item.tsMs, this.words.language));
-    time.dateTime = new Date(item.tsMs).toISOString();
-    const button = element("button", "", element("span", "dot"), said, time, isUnread ? element("span", "hidden", this.words.isNew) : "");
-    button.dataset["id"] = item.id;
-    button.addEventListener("click", () => this.tell("segue-open", item));
-    return element("li", isUnread ? "unread" : "", button);
+  #more(): void {
+    this.#inbox?.more(this.#finder.tab === "archived");
+  }
+
+  #choose(item: SegueNotification): void {
+    if (this.getAttribute("reads") === "chosen" && !item.read) this.#inbox?.do("read", [item]);
+    this.tell("segue-open", item);
   }
 
   #toggling(isOpen: boolean): void {
     if (!isOpen) return;
-    this.#readShown = this.client?.readMark ?? 0; // what was unread stays marked while it is looked at
+    this.#inbox?.opened();
     const { bottom, right, left } = this.#button.getBoundingClientRect();
     const pageWidth = document.documentElement.clientWidth;
     const width = Math.min(WIDTH, pageWidth - 2 * EDGE);
@@ -138,30 +171,34 @@ export class SegueBell extends ClientElement {
 
   #toggled(isOpen: boolean): void {
     this.#button.ariaExpanded = String(isOpen);
+    if (!isOpen) this.#inbox?.closed();
     this.changed();
-    if (isOpen && this.client?.unread) this.client.read().catch(() => undefined); // it stays unread, and shows so
+    if (isOpen && this.client?.unread && this.getAttribute("reads") !== "chosen") this.client.read().catch(() => undefined); // it stays unread, and shows so
   }
 
-  /** Up and down, first and last: as in any list. */
+  /** Up and down, first and last, as in any list; to the sides between a notification and its menu. */
   #move(event: KeyboardEvent): void {
-    const rows = [...this.#list.querySelectorAll<HTMLElement>("button")];
-    const now = rows.indexOf(this.root.activeElement as HTMLElement);
-    const next = { ArrowDown: now + 1, ArrowUp: now < 0 ? rows.length - 1 : now - 1, Home: 0, End: rows.length - 1 }[event.key];
-    const row = next === undefined ? undefined : rows[Math.min(Math.max(next, 0), rows.length - 1)];
+    const focused = this.root.activeElement as HTMLElement | null;
+    const name = focused?.className === "more" ? "more" : "row";
+    const rows = [...this.#list.querySelectorAll<HTMLElement>(`.${name}`)];
+    const now = rows.indexOf(focused!);
+    const next = { ArrowDown: now + 1, ArrowUp: now - 1, Home: 0, End: rows.length - 1 }[event.key];
+    const aside = /^Arrow(Left|Right)$/.test(event.key) ? focused?.parentElement?.querySelector<HTMLElement>(name === "row" ? ".more" : ".row") : undefined;
+    const row = next === undefined ? aside : rows[Math.min(Math.max(next, 0), rows.length - 1)];
     if (!row) return;
     event.preventDefault();
     row.focus();
   }
 }
 
-function icon(): SVGElement {
-  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  svg.setAttribute("viewBox", "0 0 24 24");
-  svg.setAttribute("aria-hidden", "true");
-  const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
-  path.setAttribute("d", BELL);
-  svg.append(path);
-  return svg;
+function tool(id: string, drawing: Parameters<typeof icon>[0]): HTMLButtonElement {
+  const button = element("button", "tool", icon(drawing));
+  button.id = id;
+  return button;
+}
+
+function isOn(button: HTMLButtonElement): boolean {
+  return button.ariaDisabled !== "true";
 }
 
 customElements.define("segue-bell", SegueBell);

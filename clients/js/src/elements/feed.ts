@@ -17,8 +17,6 @@ const FEED_STYLE = `${STYLE}
   #phase { color: var(--_faint); font-size: 0.87em; }
   #phase::before { content: ""; display: inline-block; width: 8px; height: 8px; margin-inline-end: 6px; border-radius: 50%; background: var(--_faint); }
   :host([phase="connected"]) #phase::before { background: var(--_accent); }
-  .avatar { flex: none; align-self: center; display: grid; place-items: center; width: 34px; height: 34px; border-radius: 50%; font-weight: 700; text-transform: uppercase;
-    background: color-mix(in srgb, var(--_accent) 18%, var(--_surface)); color: var(--_text); }
   li { align-items: center; }
   .note { padding: 8px 16px; }
 `;

@@ -24,6 +24,8 @@ export const STYLE = `
   .about { display: block; color: var(--_faint); }
   time, .empty, .note { color: var(--_faint); font-size: 0.87em; white-space: nowrap; }
   .empty, .note { white-space: normal; padding: 16px; margin: 0; }
+  .avatar { flex: none; align-self: center; display: grid; place-items: center; width: 34px; height: 34px; border-radius: 50%; font-weight: 700; text-transform: uppercase;
+    background: color-mix(in srgb, var(--_accent) 18%, var(--_surface)); color: var(--_text); }
   .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
   :focus-visible { outline: 2px solid var(--_accent); outline-offset: 2px; }
 `;
@@ -44,6 +46,11 @@ export function element<Name extends keyof HTMLElementTagNameMap>(
   if (className) made.className = className;
   made.append(...children.filter((child) => child !== ""));
   return made;
+}
+
+/** Has a node say `text`. What says so already is left alone, so nothing is read aloud again. */
+export function say(node: Node, text: string): void {
+  if (node.textContent !== text) node.textContent = text;
 }
 
 /** Returns the words for an element: those of the page's language, or of the browser's where the page names none. */

@@ -1,6 +1,6 @@
 /** The words of the elements, as data: English and Swedish. Pure. */
 import type { SegueEvent } from "../messages.js";
-import type { SegueNotification } from "../notifications.js";
+import type { Action, SegueNotification } from "../notifications.js";
 
 export interface Words {
   /** The language of these words, which is that of times, too. */
@@ -15,6 +15,23 @@ export interface Words {
   readonly news: Readonly<Record<string, string>>;
   readonly acts: Readonly<Record<string, string>>;
   readonly isNew: string;
+  readonly whichShown: string;
+  readonly tabs: Readonly<Record<"all" | "unread" | "archived", string>>;
+  readonly search: string;
+  readonly allClasses: string;
+  readonly whichClass: string;
+  readonly actionsFor: (what: string) => string;
+  readonly actions: Readonly<Record<Action, string>>;
+  readonly readAll: string;
+  readonly archiveRead: string;
+  readonly loading: string;
+  readonly older: string;
+  readonly notLoaded: string;
+  readonly notDone: string;
+  readonly again: string;
+  readonly nothingFound: string;
+  readonly nothingUnread: string;
+  readonly nothingArchived: string;
   readonly classes: Readonly<Record<string, string>>;
   readonly channels: Readonly<Record<string, string>>;
   readonly digests: Readonly<Record<string, string>>;
@@ -47,6 +64,23 @@ const ENGLISH: Words = {
   },
   acts: { play: "plays", pause: "paused", favourite: "likes", playlist: "listens to the playlist" },
   isNew: "unread",
+  whichShown: "What to show",
+  tabs: { all: "All", unread: "Unread", archived: "Archived" },
+  search: "Search",
+  allClasses: "All kinds",
+  whichClass: "Kind",
+  actionsFor: (what) => `Actions for: ${what}`,
+  actions: { read: "Mark as read", unread: "Mark as unread", archive: "Archive", unarchive: "Move back", delete: "Delete" },
+  readAll: "Mark all as read",
+  archiveRead: "Archive what is read",
+  loading: "Loading",
+  older: "Show older",
+  notLoaded: "Notifications could not be loaded.",
+  notDone: "That could not be done. Try again.",
+  again: "Try again",
+  nothingFound: "Nothing here fits.",
+  nothingUnread: "You have read everything.",
+  nothingArchived: "What you archive is kept here.",
   classes: {
     "new-album": "New albums",
     "new-track": "New tracks",
@@ -85,6 +119,23 @@ const SWEDISH: Words = {
   },
   acts: { play: "spelar", pause: "pausade", favourite: "gillar", playlist: "lyssnar på spellistan" },
   isNew: "oläst",
+  whichShown: "Vad som visas",
+  tabs: { all: "Alla", unread: "Olästa", archived: "Arkiverade" },
+  search: "Sök",
+  allClasses: "Alla slag",
+  whichClass: "Slag",
+  actionsFor: (what) => `Åtgärder för: ${what}`,
+  actions: { read: "Markera som läst", unread: "Markera som oläst", archive: "Arkivera", unarchive: "Flytta tillbaka", delete: "Ta bort" },
+  readAll: "Markera alla som lästa",
+  archiveRead: "Arkivera det som är läst",
+  loading: "Laddar",
+  older: "Visa äldre",
+  notLoaded: "Aviseringar kunde inte hämtas.",
+  notDone: "Det gick inte. Försök igen.",
+  again: "Försök igen",
+  nothingFound: "Inget här passar.",
+  nothingUnread: "Du har läst allt.",
+  nothingArchived: "Det du arkiverar finns kvar här.",
   classes: {
     "new-album": "Nya album",
     "new-track": "Nya låtar",
@@ -129,7 +180,8 @@ export function lineOfEvent({ topic, kind, payload }: Pick<SegueEvent, "topic" |
 
 /** Returns how long ago something was, in the words of `language`. */
 export function ago(elapsedMs: number, language: string): string {
-  const format = new Intl.RelativeTimeFormat(language, { style: "narrow", numeric: "auto" });
+  const style = language === "en" ? "narrow" : "short"; // the narrow ones of other languages are signs: "−3 d"
+  const format = new Intl.RelativeTimeFormat(language, { style, numeric: "auto" });
   const seconds = Math.max(0, Math.round(elapsedMs / 1000));
   if (seconds < 60) return format.format(-0, "second");
   if (seconds < 3_600) return format.format(-Math.floor(seconds / 60), "minute");
