@@ -83,7 +83,7 @@ def _mosquitto(setting: BenchSetting) -> Iterator[Target]:
 
 @contextmanager
 def _naive(setting: BenchSetting) -> Iterator[Target]:
-    python = _python_with_redis(setting)
+    python = python_with(setting, "aiohttp, redis")
     assert python is not None
     store, port = free_port(), free_port()
     redis = [_program(setting, "redis-server"), "--bind", "127.0.0.1", "--port", str(store), "--save", "", "--appendonly", "no"]
@@ -100,15 +100,16 @@ def _naive(setting: BenchSetting) -> Iterator[Target]:
 def _lacks_for_naive(setting: BenchSetting) -> str:
     if not setting.program("redis-server"):
         return "absent: there is no redis-server on PATH or in --peers-dir"
-    if _python_with_redis(setting) is None:
+    if python_with(setting, "aiohttp, redis") is None:
         return "absent: the Python package redis is not installed here or in a venv in --peers-dir"
     return ""
 
 
-def _python_with_redis(setting: BenchSetting) -> str | None:
+def python_with(setting: BenchSetting, packages: str) -> str | None:
+    """Returns a Python that can import `packages`, such as "aiohttp, redis": a venv's in the peers' directories, or this one."""
     venvs = [str(directory / "venv" / "bin" / "python") for directory in setting.peers_dirs]
     for python in (*venvs, sys.executable):
-        if Path(python).exists() and not subprocess.run([python, "-c", "import aiohttp, redis"], capture_output=True).returncode:
+        if Path(python).exists() and not subprocess.run([python, "-c", f"import {packages}"], capture_output=True).returncode:
             return python
     return None
 

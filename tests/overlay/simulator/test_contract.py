@@ -279,6 +279,8 @@ def test_compiled_and_interpreted_nodes_do_the_same(name: str) -> None:
     assert lived(name, COMPILED, nodes=200, cycles=50, seed=4) == lived(name, INTERPRETED, nodes=200, cycles=50, seed=4)
 
 
+# Kernels that check take minutes to compile on a machine that has other work.
+@pytest.mark.timeout(1800)
 @every_system
 @pytest.mark.full
 def test_no_kernel_leaves_its_buffers(name: str) -> None:
