@@ -55,6 +55,8 @@ class BrokerCore:
     - `record`: is told of every event that is published here, wanted or not.
     - `window`: records events; None where no kind of topics is recorded.
     - `owns(topic)`: tells whether a topic is this broker's. One that has gone to another broker is recorded there.
+    - `keeps(topic)`: tells whether one that nobody follows any more is recorded for a while, also one that is going to another broker.
+    - `astray(body)`: takes events of other sites which nobody wants here any more. The owner of their topic by now may want them.
 
     A subscribing link is a number, the *bit*: bit `b` of a row's mask says that link `b` wants the row's topic.
     """
@@ -67,6 +69,8 @@ class BrokerCore:
         record: Record | None = None,
         window: EventWindow | None = None,
         owns: Callable[[Topic], bool] = lambda topic: True,
+        keeps: Callable[[Topic], bool] = lambda topic: True,
+        astray: Callable[[bytes], None] = lambda body: None,
     ) -> None:
         self.fanout = Fanout()
         self.interest = self.fanout.interest
@@ -96,6 +100,7 @@ class BrokerCore:
         self.window = window
         self.laggards = Laggards(self.fanout, window) if window is not None else None
         self.owns = owns
+        self._keeps, self._astray = keeps, astray
         self.lingering = Lingering()
 
     def open(self, receiver: Receiver, far: bool, peer: tuple[str, str] = ("", "")) -> int:
@@ -158,10 +163,39 @@ class BrokerCore:
         dead = [(row, topic) for row, topic, after in gone if not after]
         if self.window is not None:
             left = [(row, topic) for row, topic, after in gone if after & RECORDED and not after & (local if was_local else LINKS)]
-            mine = {row: self.owns(topic) for row, topic in left}
-            self.lingering.add((pair for pair in left if mine[pair[0]]), self.window.stamp)
-            self._end_here((pair for pair in left if not mine[pair[0]]), silent, dead)
+            kept = {row: self._keeps(topic) for row, topic in left}
+            self.lingering.add((pair for pair in left if kept[pair[0]]), self.window.stamp)
+            self._end_here((pair for pair in left if not kept[pair[0]]), silent, dead)
         return silent, dead
+
+    def adopt(self, topics: Iterable[tuple[Topic, bool]]) -> Rows:
+        """Goes on recording topics that another broker has recorded; for each, whether it was followed at this site.
+
+        Returns what `subscribe` returns.
+        """
+        news: Rows = []
+        if self.window is not None:
+            masks = self.interest.masks
+            for topic, followed in topics:
+                row = self.interest.row_of(topic)
+                before = masks[row]
+                masks[row] = before | (RECORDED | HERE if followed else RECORDED)
+                if followed and not before & (self._local | HERE):
+                    news.append((row, topic))
+                if not before & (self._local if followed else LINKS):
+                    self.lingering.add([(row, topic)], self.window.stamp)
+        return news
+
+    def recorded(self) -> Iterable[tuple[Topic, int, bool]]:
+        """Returns topics of which there are events in the window, or that linger: each with its row, and whether it is followed here."""
+        if (window := self.window) is None:
+            return []
+        masks, local = self.interest.masks, self._local
+        return [
+            (topic, row, bool(masks[row] & HERE))
+            for topic, row in self.interest.rows.items()
+            if masks[row] & RECORDED and (window.has(row) or not masks[row] & local)
+        ]
 
     def opening(self, bit: int) -> bytes:
         """Returns how the bodies begin that link `bit` gets: another site gets events of this one, and no others (rule 2)."""
@@ -183,7 +217,7 @@ class BrokerCore:
         return silent, dead
 
     def hand_over(self) -> tuple[Rows, Rows]:
-        """Ends the recording of what nobody follows here and is another broker's by now. Returns what `unsubscribe` returns."""
+        """Ends the recording of what nobody follows here and another broker records by now. Returns what `unsubscribe` returns."""
         silent: Rows = []
         dead: Rows = []
         if self.window is not None:
@@ -374,6 +408,7 @@ class BrokerCore:
                 self.fanout.send(row, mask & local, body)
             elif not mask & HERE:
                 self.stale += 1
+                self._astray(body)
 
     # Offloading.
 

@@ -1,8 +1,8 @@
 """The brokers of one site among each other: who is there, which view follows from it, and how one of them comes and goes."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 
-from infra.kernel.frames import AnyFrame, Apart, Heartbeat, Leaving, Moved, Sealed, Settled, View
+from infra.kernel.frames import AnyFrame, Apart, Heartbeat, KeptEvents, Leaving, Moved, Past, Sealed, Settled, Strayed, View
 from infra.kernel.membership import Membership
 from infra.runtime.link import Link
 from infra.runtime.link_handlers import LinkHandler
@@ -31,6 +31,8 @@ class Mesh:
         self._me, self._node, self._changed = options.slot, node, changed
         self._is_met = False
         self._said = Settled(0)
+        # Up to which view the others have what has come to them.
+        self._taken: dict[str, int] = {}
         self._settled = 0
         self.membership.told(self._me, 0, knows=True)
 
@@ -43,6 +45,7 @@ class Mesh:
         """Takes in a broker that is linked, whichever of us has called."""
         self.membership.rejoin(link.peer.node)
         if link.dialled is None:
+            self._taken.pop(link.peer.node, None)
             self.membership.told(link.peer.node, 0, knows=link.knows(Settled))  # what it has said before was said on another link
         else:
             if self.draining:
@@ -59,9 +62,12 @@ class Mesh:
         """Notes a sign of life of the broker `slot`."""
         self.membership.heard(slot, self._node.now_s)
 
-    def settled(self, number: int, *, knows: bool) -> None:
-        """Tells the others that all is done here which followed from the view `number`, and whether all who are linked know of shares."""
-        if (said := Settled(number, knows)) != self._said:
+    def settled(self, number: int, *, knows: bool, taken: int) -> None:
+        """Tells the others that all is done here which followed from the view `number`, and whether all who are linked know of shares.
+
+        `taken`: up to which view everything is here that has come to this broker.
+        """
+        if (said := Settled(number, knows, taken)) != self._said:
             self._said = said
             self._settled = max(self._settled, number)
             self.membership.told(self._me, number, knows=knows)
@@ -80,8 +86,14 @@ class Mesh:
         reaches = any(each.dialled is None and each.peer.node == slot and each.peer.site == self.site for each in links)
         return not reaches or self.membership.is_suspected(slot, self._node.now_s)
 
+    def have_taken(self, slots: Collection[str]) -> bool:
+        """Returns whether those of `slots` that are in the view have all that has come to them, as far as they say such things."""
+        say = {slot for slot in self.view.slots if (link := self.client.links.get(slot)) is not None and link.knows(KeptEvents)}
+        return all(self._taken.get(slot) == self.view.number for slot in say.intersection(slots))
+
     def told(self, slot: str, said: Settled) -> None:
         """Notes what the broker `slot` has said of itself."""
+        self._taken[slot] = said.taken
         self.membership.told(slot, said.number, knows=said.knows)
         self.tick()
 
@@ -133,11 +145,13 @@ class SiblingLink:
 
     - `rest`: the handler of what is forwarded: to us where the other has called, from us where we have.
     - `left(slot)`: is called when the other says that it leaves.
+    - `settled()`: is called when the other says how far it is.
     - `moved(slot, frame)`: takes what the other says of topics that move.
     - `apart(frame)`: takes under which view the other was apart.
+    - `strayed(bodies)`: takes events of other sites that have come to it.
     """
 
-    __slots__ = ("_apart", "_left", "_mesh", "_moved", "_rest", "_slot")
+    __slots__ = ("_apart", "_left", "_mesh", "_moved", "_rest", "_settled", "_slot", "_strayed")
 
     def __init__(
         self,
@@ -145,11 +159,13 @@ class SiblingLink:
         link: Link,
         rest: LinkHandler,
         left: Callable[[str], None],
-        moved: Callable[[str, Moved | Sealed], None],
+        settled: Callable[[], None],
+        moved: Callable[[str, Moved | KeptEvents | Past | Sealed], None],
         apart: Callable[[Apart], None],
+        strayed: Callable[[Sequence[bytes]], None],
     ) -> None:
         self._mesh, self._slot, self._rest = mesh, link.peer.node, rest
-        self._left, self._moved, self._apart = left, moved, apart
+        self._left, self._settled, self._moved, self._apart, self._strayed = left, settled, moved, apart, strayed
 
     def frames(self, frames: list[AnyFrame]) -> None:
         """Takes signs of life, views, and what is forwarded, in order: events count under the view that came before them."""
@@ -162,10 +178,13 @@ class SiblingLink:
                     self._left(self._slot)
                 case Settled():
                     self._mesh.told(self._slot, frame)
-                case Moved() | Sealed():
+                    self._settled()
+                case Moved() | KeptEvents() | Past() | Sealed():
                     self._moved(self._slot, frame)
                 case Apart():
                     self._apart(frame)
+                case Strayed(bodies):
+                    self._strayed(bodies)
                 case _:
                     self._rest.frames([frame])
 

@@ -1,26 +1,27 @@
 """Moving: what goes with topics from their former owner to the new one, and how far that is.
 
-Under a new view a broker publishes nothing more on topics that others own then. It tells each of them the last numbers of its topics
-and the ids of what came on them lately (`Moved`), a part in each turn. Behind that it says `Sealed`. The new owner publishes nothing on
-a topic before every former owner has said so. Only then it knows which number its own epoch goes on from (DPS-13), and what was
-published already (DPS-14).
+Under a new view a broker publishes nothing more on topics that others own then. It tells each of them the last numbers of its topics, the
+ids of what came on them lately (`Moved`), and what its window has of them (`inheritance`), a part in each turn. Behind that it says
+`Sealed`. The new owner publishes nothing on a topic before every former owner has said so. Only then it knows which number its own epoch
+goes on from (DPS-13), and what was published already (DPS-14).
 
 A former owner may die meanwhile. One that is suspected is waited for no longer than `limit_s`. Then its topics go on under an epoch
 that claims nothing.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import islice
 from typing import Final
 
-from infra.kernel.frames import Moved, Sealed, View
+from infra.kernel.frames import Frame, KeptEvents, Moved, Past, Sealed, View
 from infra.kernel.ring import Ring, hash64
 from infra.kernel.topics import Topic
 from infra.runtime.link import Link
 from infra.runtime.turns import in_turns
 
 from .core import BrokerCore
+from .inheritance import Inheritance
 
 # So many topics, or ids, are looked at in one turn.
 AT_ONCE: Final = 4096
@@ -37,13 +38,14 @@ class _MovingStep:
     """The step from the ring `before` to `view`, since `begun_s`.
 
     - `former`: the slots whose `Sealed` is waited for.
+    - `heirs`: the slots to which something goes from here.
     - `is_begun`, `is_told`: whether what goes to others is on its way, and whether all of it is.
     """
 
-    __slots__ = ("before", "begun_s", "former", "is_begun", "is_told", "view")
+    __slots__ = ("before", "begun_s", "former", "heirs", "is_begun", "is_told", "view")
 
-    def __init__(self, before: Ring, view: View, former: set[str], begun_s: float) -> None:
-        self.before, self.view, self.former, self.begun_s = before, view, former, begun_s
+    def __init__(self, before: Ring, view: View, former: set[str], heirs: set[str], begun_s: float) -> None:
+        self.before, self.view, self.former, self.heirs, self.begun_s = before, view, former, heirs, begun_s
         self.is_begun = self.is_told = False
 
 
@@ -55,6 +57,7 @@ class TopicMoves:
     - `is_suspected(slot)`: tells whether that broker may be dead.
     - `limit_s`: so long a broker is waited for that is suspected.
     - `over()`: is called when nothing moves any more.
+    - `inheritance`: what windows have of topics; None where nothing of it moves.
     """
 
     def __init__(
@@ -65,8 +68,9 @@ class TopicMoves:
         is_suspected: Callable[[str], bool],
         limit_s: float,
         over: Callable[[], None],
+        inheritance: Inheritance | None = None,
     ) -> None:
-        self._me, self._core, self._links = me, core, links
+        self._me, self._core, self._links, self._inheritance = me, core, links, inheritance
         self._is_suspected, self._limit_s, self._over = is_suspected, limit_s, over
         self._steps: deque[_MovingStep] = deque()
         self._sealed: dict[str, View] = {}
@@ -83,19 +87,21 @@ class TopicMoves:
         """The brokers that are waited for, sorted."""
         return sorted({slot for step in self._steps for slot in step.former})
 
-    def begin(self, before: Ring, view: View, now_s: float) -> None:
-        """Moves at `now_s` what has another owner under `view` than on the ring `before`."""
+    def begin(self, before: Ring, view: View, now_s: float) -> Collection[str]:
+        """Moves at `now_s` what has another owner under `view` than on the ring `before`. Returns the slots that something goes to."""
         moves = before.parts(view.ring)
         former = {slot for slot, to in moves if to == self._me and slot not in (None, self._me) and self._is_awaited(slot, view)}
-        step = _MovingStep(before, view, former, now_s)
+        heirs = {to for slot, to in moves if slot == self._me and to is not None and to != self._me}
+        step = _MovingStep(before, view, former, heirs, now_s)
         # A seal is one of earlier steps, too: what goes in them stands before it.
-        if not any(slot == self._me != to for slot, to in moves) and all(each.is_told for each in self._steps):
+        if not heirs and all(each.is_told for each in self._steps):
             step.is_begun = True
             self._seal(step)
         self._steps.append(step)
         if len(self._steps) > MAX_STEPS:
             self._steps[0].former.clear()
         self._go_on()
+        return step.heirs
 
     def _is_awaited(self, slot: str | None, view: View) -> bool:
         if slot is None or ((sealed := self._sealed.get(slot)) is not None and sealed.order >= view.order):
@@ -107,24 +113,35 @@ class TopicMoves:
     def link_up(self, slot: str) -> None:
         """Tells a broker again, to which there is a new link, what goes to it."""
         self._sealed.pop(slot, None)
+        if self._inheritance is not None:
+            self._inheritance.link_up(slot)
         if (step := self._last) is not None:
             self._send(slot, Sealed(step.view))
 
-    def take(self, slot: str, frame: Moved | Sealed) -> None:
+    def take(self, slot: str, frame: Moved | KeptEvents | Past | Sealed) -> None:
         """Takes what the broker `slot` hands over, while it is waited for, and that it has nothing more."""
         if isinstance(frame, Sealed):
             self._sealed[slot] = frame.view
             for step in self._steps:
                 if frame.view.order >= step.view.order:
+                    if slot in step.former and self._inheritance is not None:
+                        self._inheritance.sealed(slot, step.view)
                     step.former.discard(slot)
             self._go_on()
-        elif any(slot in step.former for step in self._steps):
+        elif not any(slot in step.former for step in self._steps):
+            return
+        elif isinstance(frame, Moved):
             topics: list[Topic] = frame.topics  # type: ignore[assignment]  # the codec has checked them
             for topic, last, ids in zip(topics, frame.lasts, frame.ids, strict=True):
                 if last != NO_LAST:
                     self._core.inherit(topic, last)
                 for event_id in ids:
                     self._core.know(topic, event_id)
+        elif self._inheritance is not None:
+            if isinstance(frame, KeptEvents):
+                self._inheritance.take(slot, frame)
+            else:
+                self._inheritance.end(slot, frame)
 
     def tick(self, now_s: float) -> None:
         """Waits no more at `now_s` for who is suspected and has been waited for as long as that may last."""
@@ -150,16 +167,35 @@ class TopicMoves:
 
     def _hand_over(self, step: _MovingStep) -> Iterator[float]:
         """Sends what goes to others, a part in each turn."""
-        for slot, frame in leaving(self._core, self._me, step.before, step.view.ring):
+        goes_to = Destinations(self._me, step.before, step.view.ring)
+        for slot, frame in leaving(self._core, goes_to):
             if slot is not None and frame is not None:
                 self._send(slot, frame)
             while slot is not None and (link := self._links.get(slot)) is not None and link.full:
                 yield PAUSE_S
             yield 0.0
+        if self._inheritance is not None:
+            yield from self._hand_over_window(self._inheritance, step, goes_to)
         self._seal(step)
         self._go_on()
 
-    def _send(self, slot: str, frame: Moved | Sealed) -> None:
+    def _hand_over_window(self, inheritance: Inheritance, step: _MovingStep, goes_to: "Destinations") -> Iterator[float]:
+        """Sends what the window has of it, as fast as each of the others takes that."""
+        sent = dict.fromkeys(sorted(step.heirs), 0)
+        for part in inheritance.leaving(goes_to):
+            if part is None:
+                yield 0.0
+                continue
+            slot, kept = part
+            sent[slot] = sent.get(slot, 0) + 1
+            self._send(slot, kept)
+            while (link := self._links.get(slot)) is not None and link.full:
+                yield PAUSE_S
+        if self._core.window is not None:
+            for to, frames in sent.items():
+                self._send(to, inheritance.ending(step.view.number, frames))
+
+    def _send(self, slot: str, frame: Frame) -> None:
         link = self._links.get(slot)
         if link is not None and link.knows(type(frame)):
             link.send(frame)
@@ -170,21 +206,28 @@ class TopicMoves:
             self._send(slot, Sealed(step.view))
 
 
-def leaving(core: BrokerCore, me: str, before: Ring, after: Ring) -> Iterator[tuple[str | None, Moved | None]]:
-    """Yields what goes from the broker `me` to others with their topics, and whom it goes to; nothing where there was nothing in a part.
+class Destinations:
+    """The slots that topics go to from the broker `me`, when the ring `after` follows on `before`."""
+
+    def __init__(self, me: str, before: Ring, after: Ring) -> None:
+        self._me, self._before, self._after = me, before, after
+        self._owners: dict[Topic, str | None] = {}
+
+    def __call__(self, topic: Topic) -> str | None:
+        """Returns the slot that `topic` goes to; None: it stays, or was not here."""
+        if topic not in self._owners:
+            hashed = hash64(topic)
+            slot = self._after.owner_at(hashed) if self._before.owner_at(hashed) == self._me else None
+            self._owners[topic] = None if slot == self._me else slot
+        return self._owners[topic]
+
+
+def leaving(core: BrokerCore, goes_to: Callable[[Topic], str | None]) -> Iterator[tuple[str | None, Moved | None]]:
+    """Yields what goes to other brokers with their topics, and whom it goes to; nothing where there was nothing in a part.
 
     - `core`: has the numbers, and forgets those that it gives away.
-    - `before`, `after`: who owned the topics, and who owns them now.
+    - `goes_to(topic)`: returns the slot that a topic goes to; None: it stays.
     """
-    owners: dict[Topic, str | None] = {}
-
-    def goes_to(topic: Topic) -> str | None:
-        if topic not in owners:
-            hashed = hash64(topic)
-            slot = after.owner_at(hashed) if before.owner_at(hashed) == me else None
-            owners[topic] = None if slot == me else slot
-        return owners[topic]
-
     topics = iter(core.counted())
     while part := list(islice(topics, AT_ONCE)):
         lasts: dict[str, dict[Topic, tuple[int, int]]] = {}

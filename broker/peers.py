@@ -16,7 +16,7 @@ decision service      it asks for counts, and says what is served     -
 The decision service is admitted and handled by `infra.runtime.decision_link.DecisionLink`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from infra.kernel.errors import Refused
@@ -113,11 +113,12 @@ class HearingLink:
 class OtherBrokers:
     """The other brokers, of this site and of all others.
 
-    - `mesh`: those of this site; `left(slot)` is called when one of them says that it leaves.
+    - `mesh`: those of this site; `left(slot)` is called when one of them says that it leaves, `settled()` when one says how far it is.
     - `far`: the client of each other site; `relay` takes the events that come from there.
     - `subscribers`: where the counterparts that call us go.
     - `submit`: where events go that a broker of this site forwards.
     - `moves`: what goes with topics from one broker of this site to another.
+    - `strayed(bodies)`: takes events of other sites that have come to another broker of this one.
     - `splits`: what parts of this site have served without knowing of each other.
     """
 
@@ -132,12 +133,14 @@ class OtherBrokers:
         submit: Submit,
         relay: Callable[[Deliver], None],
         left: Callable[[str], None],
+        settled: Callable[[], None],
         moves: TopicMoves,
+        strayed: Callable[[Sequence[bytes]], None],
         splits: Splits,
     ) -> None:
         self._sites, self._core, self._mesh, self._far, self._subscribers = options.sites, core, mesh, far, subscribers
         self._submit, self._relay, self._left, self._moves = submit, relay, left, moves
-        self._splits = splits
+        self._settled, self._strayed, self._splits = settled, strayed, splits
 
     def admit(self, hello: Hello) -> None:
         """Raises `Refused` for one that the configuration does not name, or when there is no room for one that subscribes."""
@@ -162,7 +165,7 @@ class OtherBrokers:
         if called:
             self._moves.link_up(link.peer.node)
             self._splits.link_up(link.peer.node)
-        return SiblingLink(self._mesh, link, rest, self._left, self._moves.take, self._splits.take)
+        return SiblingLink(self._mesh, link, rest, self._left, self._settled, self._moves.take, self._splits.take, self._strayed)
 
     def _far_handler(self, link: Link) -> LinkHandler:
         client = self._far[link.peer.site]

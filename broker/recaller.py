@@ -4,29 +4,39 @@ A stamp of this broker says what the asker has got of all topics. Where there is
 that none is missing behind them. Then it must also have an event that the asker has: nobody knows else how long they were away, and what
 other sites have published meanwhile.
 
+What former owners have recorded is here, too, where they have handed it over, and stamps of theirs are understood (`tenure`).
+
 All or nothing: of a topic of which something is missing nothing is given, unless the asker wants the rest.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from infra.kernel.events import after_in, origin_epoch_seq, skipped_in, with_skipped
 from infra.kernel.frames import Recall, Recalled
 from infra.kernel.loss_reasons import LossReason
-from infra.kernel.topics import Topic, kind_of
+from infra.kernel.topics import Kind, Topic, kind_of
 
 from .core import BrokerCore
-from .tenure import Tenure
-from .window import Missed
+from .tenure import MOVED, Descent, Tenure
+from .window import EventWindow, Missed
 
 # So much is given for one question, and in one frame.
 MOST_BYTES: Final = 4 << 20
 FRAME_BYTES: Final = 1 << 20
-# The owner is another one by now: whoever asks must ask again.
-MOVED: Final = "moved"
-
 Known = Sequence[tuple[str, int, int]]
 """Site, epoch and number of the last event of that site that an asker has."""
+
+
+class RecallingLink(NamedTuple):
+    """The link on which a question came.
+
+    - `bit`: its number.
+    - `is_announced`: whether the asker is done with the view that holds: before, they may be given what former owners still have for them.
+    """
+
+    bit: int
+    is_announced: bool
 
 
 class Recaller:
@@ -38,15 +48,15 @@ class Recaller:
     def owns_now(self) -> None:
         """Notes that no handover is going on: former owners have nothing on its way any more."""
         if (window := self._core.window) is not None:
-            self._tenure.end(window.stamp, window.whole_from)
+            self._tenure.end(window.stamp, window.oldest)
 
-    def answers(self, bit: int, recall: Recall) -> Iterator[Recalled]:
-        """Yields the answer to `recall`, which came on link `bit`, in frames that are not too large."""
-        stamps = self._reached(bit)
+    def answers(self, asker: RecallingLink, recall: Recall) -> Iterator[Recalled]:
+        """Yields the answer to `recall`, which `asker` has asked, in frames that are not too large."""
+        stamps = self._reached(asker.bit)
         part = Recalled(recall.n, [], [], [], [], stamps)
         size_bytes = part_bytes = 0
         for at, topic in enumerate(recall.topics):
-            missed = self._missed(bit, Topic(topic), recall, recall.since[at] if recall.since else ())
+            missed = self._missed(asker, Topic(topic), recall, recall.since[at] if recall.since else ())
             size = sum(map(len, missed.bodies))
             if size_bytes + size > MOST_BYTES:
                 missed, size = Missed([], LossReason.TOO_MUCH), 0
@@ -63,34 +73,59 @@ class Recaller:
     def _reached(self, bit: int) -> dict[int, int]:
         """Returns up to where an answer on link `bit` has everything; nothing while the link is behind, for there topics differ."""
         window, laggards = self._core.window, self._core.laggards
-        return {window.epoch: window.stamp} if window is not None and laggards is not None and bit not in laggards else {}
+        if window is None or laggards is None or bit in laggards:
+            return {}
+        # Of what former owners have recorded, all is here.
+        return {past.epoch: past.end for past in self._tenure.pasts} | {window.epoch: window.stamp}
 
-    def _missed(self, bit: int, topic: Topic, recall: Recall, known: Known) -> Missed:
-        core, window = self._core, self._core.window
+    def _missed(self, asker: RecallingLink, topic: Topic, recall: Recall, known: Known) -> Missed:
+        core, window, bit = self._core, self._core.window, asker.bit
         kind, row = kind_of(topic), core.interest.rows.get(topic)
         if window is None or core.laggards is None or kind not in window.bounds:
             return Missed([], LossReason.NO_WINDOW)
-        if not core.owns(topic):
+        if not core.owns(topic) or (not asker.is_announced and self._tenure.has_moved(topic)):
             return Missed([], MOVED)
         until = core.laggards.until(bit, row) if row is not None else None
-        stamp = recall.stamps.get(window.epoch)
-        if self._tenure.was_split(topic, stamp or 0):
-            found, known = Missed([], LossReason.SPLIT), ()
-        elif stamp is None:
-            found = Missed([], LossReason.OWNER_LOST if recall.stamps else LossReason.EXPIRED)
-        elif not self._tenure.reaches(topic, stamp):
-            found = Missed([], LossReason.OWNER_LOST)
-        else:
-            found = window.topic_after(row, kind, stamp, until)
+        descent = self._tenure.descend(topic, recall.stamps)
+        found = self._found(window, row, kind, recall.stamps, descent, until)
+        if found.reason == MOVED:
+            return found
         if not found.reason:
             return Missed([body for body in found.bodies if not _has(known, body)])
-        if known:
+        if known and found.reason != LossReason.SPLIT:
             kept = window.kept(row, until)
             is_latest = window.bounds[kind].keep == "latest"
             if self._shows_all(topic, kept, known, is_latest=is_latest):
                 return Missed([_told(known, body) for body in kept if not _has(known, body)])
-        rest = window.kept(row, until, stamp) if recall.rest and stamp is not None else []
-        return Missed(rest, found.reason)
+        return Missed(window.rest(row, recall.stamps, until) if recall.rest else [], found.reason)
+
+    def _found(
+        self, window: EventWindow, row: int | None, kind: Kind, stamps: dict[int, int], descent: Descent, until: int | None
+    ) -> Missed:
+        """Returns what has come behind `stamps` from the owners of a topic since then, by its `descent`."""
+        if descent.reason:
+            # Who says nothing of any broker was not here before.
+            is_unknown = descent.reason == LossReason.OWNER_LOST and not stamps
+            return Missed([], LossReason.EXPIRED if is_unknown else descent.reason)
+        if descent.begins.keys() == {window.epoch} and not window.has_inherited(row):
+            return window.topic_after(row, kind, stamps[window.epoch], until)
+        for epoch, begin in descent.begins.items():
+            if epoch == window.epoch:
+                evicted, too_old, newest = window.evicted, window.too_old(kind), window.stamp
+            else:
+                evicted, too_old = self._horizon(window, epoch, kind)
+                newest = begin
+            if begin > newest:  # nobody was given it
+                return Missed([], LossReason.OWNER_LOST)
+            if begin < evicted:
+                return Missed([], LossReason.EVICTED)
+            if begin < too_old:
+                return Missed([], LossReason.EXPIRED)
+        return window.moved_after(row, descent.seen(stamps), until)
+
+    def _horizon(self, window: EventWindow, epoch: int, kind: Kind) -> tuple[int, int]:
+        evicted, too_old = self._tenure.horizon(epoch, kind)
+        return max(evicted, window.origins.evicted(epoch)), max(too_old, window.origins.too_old(epoch, window.bounds[kind].seconds))
 
     def _shows_all(self, topic: Topic, kept: list[bytes], known: Known, *, is_latest: bool) -> bool:
         """Tells whether the numbers show that nothing is missing in `kept` which comes after what is `known`."""

@@ -10,10 +10,10 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from infra.kernel.announcer import Announcer
+from infra.kernel.announcer import PARTING_BEATS, Announcer
 from infra.kernel.errors import Refused
 from infra.kernel.events import Event, topic_in
-from infra.kernel.frames import AnyFrame, Call, Deliver, Heartbeat, Hello, Reply, Revoked, Settled, View
+from infra.kernel.frames import AnyFrame, Call, Deliver, Heartbeat, Hello, Reply, Revoked, Settled, Strayed, View
 from infra.kernel.link_rights import SERVICE_KINDS
 from infra.kernel.ring import Ring
 from infra.kernel.roles import AGGREGATOR, ARTIST, BROKER, DECISION, SOCIAL
@@ -37,6 +37,7 @@ from .event_router import Done, EventRouter
 from .grants import PublishingGrants, Verify
 from .handlers import PATH, EventHandlers
 from .handover import Handover
+from .inheritance import Inheritance
 from .mesh import Mesh
 from .moving import MOVES, TopicMoves
 from .offloading import Offloading
@@ -72,10 +73,11 @@ class Broker:
         epoch = born_ms << SLOT_BITS | sorted(options.sites[self.site]).index(self.node)
         record = context.capture.event if context.capture is not None else None
         self.window = EventWindow(epoch, options.window, options.window_bytes) if options.window else None
-        self.core = BrokerCore(self.site, epoch, self._owner_at, record, self.window, self._owns)
+        self.core = BrokerCore(self.site, epoch, self._owner_at, record, self.window, self._owns, self._keeps, self._astray)
         self.links = Node((BROKER, self.node, self.site), context, self, timing=options.link)
         self.mesh = Mesh(options, self.links, born_ms, self._view_changed)
         self.handover = Handover(self.node, options.max_handover_bytes)
+        self.tenure = Tenure(self.node, epoch, lambda slot: slot in self.moves.awaited)
         self.moves = TopicMoves(
             self.node,
             self.core,
@@ -83,7 +85,11 @@ class Broker:
             self.mesh.is_suspected,
             options.handover_s,
             self._moves_over,
+            Inheritance(self.node, self.core, self.tenure, lambda topics: self.subscribers.adopt(topics)),
         )
+        # To whom topics have gone that are still served, and recorded, here; and for how many heartbeats that has been so.
+        self._heirs: set[str] = set()
+        self._parting_beats = 0
         self.far = {
             site: SiteClient(self.links, site, brokers, self.core.wanted_here, era=self.mesh.era, gains_of=self.core.gains.of)
             for site, brokers in options.sites.items()
@@ -92,10 +98,9 @@ class Broker:
         self.order = PublicationOrder(options.handover_s, options.max_handover_bytes)
         self.router = EventRouter(self.node, self.core.publish, self.mesh.client.forwarder, self.handover, self.order)
         self.offloading = Offloading(self.core, context.log)
-        self.tenure = Tenure(self.node)
         self._recaller = Recaller(self.site, self.core, self.tenure, is_alone=not self.far)
         outlets = SiteOutlets(options.overload, lambda: self.links.now_s)
-        self.subscribers = Subscribers(self.core, self.mesh, self.far, self.handover, self._recaller, outlets)
+        self.subscribers = Subscribers(self.core, self.mesh, self.far, self.handover, self._recaller, outlets, self._is_parted)
         self.splits = Splits(self.node, self.core, self.tenure, self.mesh.client.links, self.subscribers.tell_lost)
         self.keeper = RevocationKeeper(context.revocations, self.links, options.state, f"{self.site}-{self.node}", context.log)
         self._peers = self._peer_roles()
@@ -126,6 +131,7 @@ class Broker:
         )
         routes = {("POST", PATH): self.handlers.exchange, **self.operators.routes()}
         self._http = HttpDoor(routes, limits=limits, loops=self.links.loops, allowed_origins=options.allowed_origins)
+        self._view = View(0, ())
         self._server: OpenDoor | None = None
         self._left = asyncio.Event()
 
@@ -139,7 +145,9 @@ class Broker:
             submit=self.submit,
             relay=self._relay,
             left=self._sibling_left,
+            settled=self._end_parting,
             moves=self.moves,
+            strayed=self._take_strayed,
             splits=self.splits,
         )
         services = PublishingServices(self.mesh, self.submit)
@@ -256,6 +264,8 @@ class Broker:
         for client in self.far.values():
             client.tick()
         self.subscribers.tick(now)
+        self._parting_beats += 1
+        self._end_parting()
         self.subscribers.settle()
         if self.mesh.draining:
             self._check_left()
@@ -276,7 +286,9 @@ class Broker:
 
     def _view_changed(self) -> None:
         view, before = self.mesh.view, self.ring
-        self.tenure.begin(before)
+        self.tenure.begin(self._view, view)
+        self._view = view
+        self._parting_beats = 0
         self.splits.follow(view, is_leaving=self.mesh.draining)
         self.router.follow(view.ring, self.links.now_s)
         self._log.info("view", number=view.number, slots=list(view.slots), **({"shares": list(view.shares)} if view.shares else {}))
@@ -285,8 +297,21 @@ class Broker:
             link.send(Heartbeat(view))
         self.subscribers.seal()
         self.handover.begin(before, [*self.subscribers.late(view), MOVES])
-        self.moves.begin(before, view, self.links.now_s)
-        self.subscribers.hand_over()
+        self._heirs.update(self.moves.begin(before, view, self.links.now_s))
+
+    def _keeps(self, topic: Topic) -> bool:
+        return bool(self._heirs) or self._owns(topic)
+
+    def _is_parted(self) -> bool:
+        return not self._heirs
+
+    def _end_parting(self) -> None:
+        """Records no more what nobody follows here and is others' by now, when they have all of it, and nothing goes past them."""
+        is_late = self._parting_beats > PARTING_BEATS
+        if self._heirs and self.moves.is_over and (is_late or self.mesh.have_taken(self._heirs)):
+            self._heirs.clear()
+            self.subscribers.hand_over()
+            self.subscribers.settle()
 
     def _waits_for(self) -> list[str]:
         return [f"broker {self.site}/{slot}" for slot in self.moves.awaited] + self.subscribers.unsettled()
@@ -300,19 +325,56 @@ class Broker:
     # Events.
 
     def _relay(self, deliver: Deliver) -> None:
-        if self.handover.over:
+        if self.handover.over and not self._heirs:
             self.core.relay(deliver.handles, deliver.bodies)
             return
         waits: list[tuple[int, bytes]] = []
         goes: list[tuple[int, bytes]] = []
+        strays: dict[Link, list[bytes]] = {}
         for handle, body in zip(deliver.handles, deliver.bodies, strict=True):
             topic = topic_in(body)
-            (waits if topic is not None and self.handover.holds(topic) else goes).append((handle, body))
+            if topic is not None and (link := self._new_owner(topic)) is not None:
+                strays.setdefault(link, []).append(body)
+            else:
+                (waits if topic is not None and self.handover.holds(topic) else goes).append((handle, body))
+        for link, bodies in strays.items():
+            link.send(Strayed(bodies))
         self.core.relay(*_columns(goes))
         relay = partial(self.core.relay, *_columns(waits))
         if waits and not self.handover.hold([body for _, body in waits], relay):
             self.handover.give_up()  # what waits goes first
             relay()
+
+    def _new_owner(self, topic: Topic) -> Link | None:
+        """Returns the link to the broker that `topic` has gone to, if it takes events of other sites from us."""
+        link = self.mesh.client.links.get(self.ring.owner(topic) or "")
+        return link if link is not None and link.knows(Strayed) and not link.full else None
+
+    def _astray(self, body: bytes) -> None:
+        if (topic := topic_in(body)) is not None and (link := self._new_owner(topic)) is not None:
+            link.send(Strayed([body]))
+
+    def _take_strayed(self, bodies: Sequence[bytes]) -> None:
+        """Gives followers events of other sites that have come to another broker of this one, where the topics were before."""
+        waits: list[bytes] = []
+        goes: list[bytes] = []
+        for body in bodies:
+            topic = topic_in(body)
+            if topic is not None and (link := self._new_owner(topic)) is not None:
+                link.send(Strayed([body]))
+            else:
+                (waits if topic is not None and self.handover.holds(topic) else goes).append(body)
+        self._relay_strayed(goes)
+        relay = partial(self._relay_strayed, waits)
+        if waits and not self.handover.hold(waits, relay):
+            self.handover.give_up()  # what waits goes first
+            relay()
+
+    def _relay_strayed(self, bodies: Sequence[bytes]) -> None:
+        rows = self.core.interest.rows
+        known = [(rows[topic], body) for body in bodies if (topic := topic_in(body)) is not None and topic in rows]
+        self.core.stale += len(bodies) - len(known)
+        self.core.relay(*_columns(known))
 
     def submit(self, events: Sequence[Event], hops: int, done: Done) -> None:
         """Brings `events` to their owners; see `EventRouter.submit` for `hops` and `done`."""

@@ -72,7 +72,7 @@ class Splits:
         if frame.view.is_sound and frame.view not in self._known:
             self._known.append(frame.view)
             window, here, there = self._core.window, self._view.ring, frame.view.ring
-            self._tenure.split(there, window.stamp if window is not None else 0)
+            self._tenure.split(frame.view, window.stamp if window is not None else 0)
 
             def is_both(topic: Topic) -> bool:
                 return here.owner(topic) == self._me != there.owner(topic)

@@ -9,6 +9,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from infra.kernel.announcer import PARTING_BEATS
 from infra.kernel.errors import Refused
 from infra.kernel.frames import Announced, AnyFrame, Heartbeat, Keeps, Lost, Recall, Resume, Sealed, Settled, Subscribe, Unsubscribe, View
 from infra.kernel.limbo import Limbo
@@ -24,7 +25,7 @@ from .core import BrokerCore, Rows
 from .handover import Handover
 from .laggards import Laggards
 from .mesh import Mesh
-from .recaller import Recaller
+from .recaller import Recaller, RecallingLink
 from .site_outlets import SiteOutlets
 
 # How long to wait for one that reads more slowly than its link may queue.
@@ -82,6 +83,7 @@ class Subscribers:
 
     - `far`: has the client of every other site.
     - `outlets`: what links to other sites are given their events by.
+    - `is_parted()`: tells whether nothing is served or recorded here any more that has gone to other brokers.
     """
 
     def __init__(
@@ -92,11 +94,15 @@ class Subscribers:
         handover: Handover,
         recaller: Recaller,
         outlets: SiteOutlets,
+        is_parted: Callable[[], bool] = lambda: True,
     ) -> None:
         self.outlets = outlets
         self._core, self._mesh, self._far, self._handover, self._recaller = core, mesh, far, handover, recaller
-        self._site = mesh.site
+        self._site, self._is_parted = mesh.site, is_parted
         self.everyone: dict[Subscriber, None] = {}
+        # What must be reached at each site before former owners may give up the topics that have come, and how long that has taken.
+        self._adopted: dict[str, int] = {}
+        self._adopted_beats = 0
         self._limbo = Limbo([client.announcer for client in far.values()])
 
     def link_up(self, link: Link, learn: Callable[[View], None]) -> Subscriber:
@@ -137,7 +143,8 @@ class Subscribers:
 
     def recall(self, subscriber: Subscriber, recall: Recall) -> None:
         """Answers what has come on some topics, at once: what is published on them after it comes behind the answer."""
-        for answer in self._recaller.answers(subscriber.bit, recall):
+        asker = RecallingLink(subscriber.bit, is_announced=subscriber.view == self._mesh.view)
+        for answer in self._recaller.answers(asker, recall):
             subscriber.link.send(answer)
 
     def _serve(self, subscriber: Subscriber) -> Iterator[float]:
@@ -198,8 +205,27 @@ class Subscribers:
     def settle(self) -> None:
         """Says how far this broker is: under which view nothing is left to do, here and for those who subscribe here."""
         number = self._mesh.view.number
-        done = self._handover.over and all(subscriber.settled == number for subscriber in self.everyone)
-        self._mesh.settled(number if done else 0, knows=all(subscriber.link.knows(Settled) for subscriber in self.everyone))
+        has_taken = self._handover.over and self._adopted_is_wanted()
+        done = has_taken and self._is_parted() and all(subscriber.settled == number for subscriber in self.everyone)
+        knows = all(subscriber.link.knows(Settled) for subscriber in self.everyone)
+        self._mesh.settled(number if done else 0, knows=knows, taken=number if has_taken else 0)
+
+    def adopt(self, topics: Sequence[tuple[Topic, bool]]) -> None:
+        """Goes on recording topics that have come from another broker; for each, whether it was followed at this site."""
+        if news := self._core.adopt(topics):
+            for client in self._far.values():
+                client.want(news)
+            self._adopted = {site: client.announcer.mark() for site, client in self._far.items()}
+            self._adopted_beats = 0
+
+    def _adopted_is_wanted(self) -> bool:
+        """Tells whether other sites know that events of adopted topics are wanted here. None is waited for for ever."""
+        self._adopted = {
+            site: mark
+            for site, mark in self._adopted.items()
+            if self._far[site].alive and self._far[site].announcer.reached.get(site, 0) < mark
+        }
+        return not self._adopted or self._adopted_beats > PARTING_BEATS
 
     def unsettled(self) -> list[str]:
         """Returns the names of those that have not said that they are done with the view that holds, sorted."""
@@ -267,6 +293,7 @@ class Subscribers:
 
     def tick(self, now_s: float) -> None:
         """Ends the recording of what nobody has followed for long at `now_s`, and frees rows."""
+        self._adopted_beats += 1
         self._withdraw(*self._core.tick(now_s))
         if changed := self._core.gains.changed():
             for client in self._far.values():
@@ -274,7 +301,7 @@ class Subscribers:
         self.release()
 
     def hand_over(self) -> None:
-        """Ends the recording of what nobody follows and is another broker's by now."""
+        """Ends the recording of what nobody follows and another broker records by now."""
         self._withdraw(*self._core.hand_over())
 
     def release(self) -> None:
@@ -285,6 +312,8 @@ class Subscribers:
 
     def tell_all(self) -> None:
         """Tells everybody what is installed, after another site has got further or is lost."""
+        if self._adopted:
+            self.settle()
         self.release()
         for subscriber in self.everyone:
             self.tell(subscriber)

@@ -9,25 +9,32 @@ gone is the *horizon*. A topic has bounds of its own besides. What it lost to th
 A kind of topics keeps all events within its bounds, or only the latest of each topic and site where it was numbered. Then the newest event
 says how many it replaced.
 
+Topics that move to this broker bring along what the window of their former owner has of them. It stands before all that is recorded here on
+these topics, under stamps of its own. It also keeps the place that it had there (`origins`): stamps of the former owner are understood by
+that, and no link that is behind gets it a second time.
+
 Time is the node's, in seconds. It comes with `tick`, so an event is kept for up to a tick longer than its kind says. A tick takes a stamp,
 too: so a stamp tells when it was given, also while nothing is published.
 """
 
 from array import array
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from infra.kernel.events import OPENING, kind_in, origin, with_skipped
 from infra.kernel.topics import Kind
 
 from .window_bounds import WindowBounds
+from .window_origins import InheritedTopic, Origins, SeenStamps, WindowPlace
 
 # What an event costs besides its body, a topic that has events, and the place of an event that is gone while older ones are there: entries
 # of lists and maps, numbers, and the room that lists leave.
 EVENT_BYTES: Final = 120
 TOPIC_BYTES: Final = 300
 PLACE_BYTES: Final = 12
+# What it costs besides, to know where an event was recorded that came from another window.
+ORIGIN_BYTES: Final = 250
 # Fewer places in front of the oldest event are not worth while to cut off.
 CUT_FROM: Final = 1024
 
@@ -46,11 +53,13 @@ class EventWindow:
     - `bounds`: those of each kind that is recorded.
     - `evicted`: up to which stamp events went for want of memory.
     - `used_bytes`: what it takes, about; at most `max_bytes`.
+    - `origins`: where the events were recorded that have come from other windows.
     """
 
     def __init__(self, epoch: int, bounds: Mapping[Kind, WindowBounds], max_bytes: int) -> None:
         self.epoch, self.max_bytes, self.bounds = epoch, max_bytes, dict(bounds)
         self.stamp = self.evicted = self.used_bytes = 0
+        self.origins = Origins()
         self._ages = {each.seconds: _Age(each.seconds) for each in bounds.values()}
         self._topics: dict[int, _RecordedTopic] = {}
         # In step: the stamp of the first place is `_first`. Where an event is gone, or a tick has the stamp, the body is None. Places
@@ -97,7 +106,9 @@ class EventWindow:
         self._bodies.append(body)
         if topic.is_latest and topic.stamps:
             self._replace(topic, site)
-        topic.site, topic.lost = site, lost or topic.lost
+        topic.site = site
+        if lost:
+            topic.lost, topic.lost_at = lost, self.origins.get(lost)
         topic.stamps.append(stamp)
         topic.bytes += size
         self._live += 1
@@ -106,6 +117,54 @@ class EventWindow:
             self._trim(topic)
         if self.used_bytes > self.max_bytes:
             self._evict()
+
+    def inherit(self, row: int, kind: Kind, past: InheritedTopic) -> None:
+        """Adds what another window had of the topic of `kind` that has `row`, behind what is here of it and not from there."""
+        if kind not in self.bounds:
+            return
+        lost, replaced = (self._topics[row].lost, self._topics[row].replaced) if row in self._topics else (0, 0)
+        known = {self._place(stamp) for stamp in self._topics[row].stamps} if row in self._topics else ()
+        for place, body in past.entries:
+            if place not in known:
+                is_event = body.startswith(OPENING)
+                self.origins.add(self.stamp + 1, place)
+                self.used_bytes += ORIGIN_BYTES
+                self.record(row, body, origin(body) if is_event else body, kind, out=not is_event)
+        if (topic := self._topics.get(row)) is not None:
+            # Both stood before all that is here. What was lost or replaced while it came is newer.
+            if past.lost is not None and topic.lost == lost:
+                topic.lost, topic.lost_at = self._before(topic, past.lost), past.lost
+                topic.out = topic.lost if past.is_out else 0
+            if past.replaced is not None and topic.replaced == replaced:
+                topic.replaced, topic.replaced_at = self._before(topic, past.replaced), past.replaced
+            topic.replacements += past.replacements
+
+    def _before(self, topic: "_RecordedTopic", place: WindowPlace) -> int:
+        """Returns a stamp of this window for what stood at `place`, before all that is here of the topic."""
+        return place[1] if place[0] == self.epoch else max(1, topic.stamps[0] - 1)
+
+    def past(self, row: int) -> InheritedTopic | None:
+        """Returns what is here of the topic that has `row`, for its next owner; None where nothing is."""
+        topic = self._topics.get(row)
+        if topic is None:
+            return None
+        return InheritedTopic(
+            [(self._place(stamp), self._body(stamp)) for stamp in topic.stamps],
+            self._at(topic.lost, topic.lost_at),
+            bool(topic.lost) and topic.lost == topic.out,
+            self._at(topic.replaced, topic.replaced_at),
+            topic.replacements,
+        )
+
+    def has(self, row: int) -> bool:
+        """Returns whether there are events of the topic that has `row`."""
+        return row in self._topics
+
+    def _at(self, stamp: int, place: WindowPlace | None) -> WindowPlace | None:
+        return place or ((self.epoch, stamp) if stamp else None)
+
+    def _place(self, stamp: int) -> WindowPlace:
+        return self.origins.get(stamp) or (self.epoch, stamp)
 
     def tick(self, now_s: float) -> None:
         """Drops what is too old at `now_s`."""
@@ -134,6 +193,11 @@ class EventWindow:
         return self._ages[self.bounds[kind].seconds].horizon
 
     @property
+    def oldest(self) -> int:
+        """The stamp from which on there may still be events of some kind."""
+        return max(self.evicted, min([age.horizon for age in self._ages.values()], default=0))
+
+    @property
     def whole_from(self) -> int:
         """The horizon of all kinds that are recorded."""
         return max([self.evicted, *(age.horizon for age in self._ages.values())])
@@ -160,26 +224,66 @@ class EventWindow:
             return Missed([], "offloaded" if topic.lost == topic.out else "too-much")
         return Missed([topic.told(self._body(each), stamp) for each in topic.stamps if stamp < each <= (until or each)])
 
-    def kept(self, row: int | None, until: int | None = None, after: int = 0) -> list[bytes]:
+    def moved_after(self, row: int | None, seen: SeenStamps, until: int | None = None) -> Missed:
+        """Returns what has come on a topic of which some events were recorded by former owners, and that somebody has not `seen`.
+
+        - `row`, `until`: see `topic_after`. Former owners have given all that they had to whoever followed, so that is not concerned.
+
+        Whether their windows reach back far enough is the caller's business.
+        """
+        topic = self._topics.get(row) if row is not None else None
+        if topic is None:
+            return Missed([])
+        lost = self._at(topic.lost, topic.lost_at)
+        if lost is not None and not seen.has(lost):
+            return Missed([], "offloaded" if topic.lost == topic.out else "too-much")
+        places = [(stamp, self._place(stamp)) for stamp in topic.stamps]
+        if any(seen.lacks_older(place) for _, place in places):
+            return Missed([], "owner-lost")
+        replaced = self._at(topic.replaced, topic.replaced_at)
+        skipped = topic.replacements if replaced is not None and not seen.has(replaced) else 0
+        bodies = [self._body(stamp) for stamp, place in places if not seen.has(place) and self._is_before(stamp, until)]
+        return Missed([with_skipped(body, skipped) if skipped else body for body in bodies])
+
+    def has_inherited(self, row: int | None) -> bool:
+        """Returns whether something of the topic that has `row` was recorded by former owners."""
+        topic = self._topics.get(row) if row is not None and self.origins else None
+        return topic is not None and any(stamp in self.origins for stamp in topic.stamps)
+
+    def kept(self, row: int | None, until: int | None = None) -> list[bytes]:
         """Returns the events of the topic that has `row` which are here, in order.
 
-        `until`, `after`: the stamps up to which, and from which on, where such are given.
+        `until`: the stamp up to which, where one is given; see `moved_after`.
         """
         topic = self._topics.get(row) if row is not None else None
         if topic is None:
             return []
-        bodies = [self._body(each) for each in topic.stamps if after < each <= (until or each)]
-        return [body for body in bodies if body.startswith(OPENING)]
+        return self._events(topic, until)
+
+    def rest(self, row: int | None, stamps: Mapping[int, int], until: int | None = None) -> list[bytes]:
+        """Returns what `kept` does, as far as it came behind one of `stamps`, that of the window which recorded it."""
+        topic = self._topics.get(row) if row is not None else None
+        if topic is None:
+            return []
+        places = [(stamp, *self._place(stamp)) for stamp in topic.stamps]
+        return self._events(topic, until, {stamp for stamp, epoch, there in places if epoch in stamps and there > stamps[epoch]})
+
+    def _events(self, topic: "_RecordedTopic", until: int | None, wanted: Collection[int] | None = None) -> list[bytes]:
+        stamps = [stamp for stamp in topic.stamps if self._is_before(stamp, until) and (wanted is None or stamp in wanted)]
+        return [body for body in map(self._body, stamps) if body.startswith(OPENING)]
+
+    def _is_before(self, stamp: int, until: int | None) -> bool:
+        return until is None or stamp <= until or stamp in self.origins
 
     def after(self, stamp: int, opening: bytes = OPENING) -> Iterator[tuple[int, int, bytes]]:
         """Yields (stamp, row, body) of all events after `stamp` whose bodies begin with `opening`, in order.
 
-        Nothing may be recorded meanwhile.
+        What was recorded by a former owner is left out: that one has given it to all its links. Nothing may be recorded meanwhile.
         """
-        first, bodies = self._first, self._bodies
+        first, bodies, moved = self._first, self._bodies, self.origins
         for at in range(max(stamp + 1 - first, self._front), len(bodies)):
             body = bodies[at]
-            if body is not None and body.startswith(opening):
+            if body is not None and body.startswith(opening) and first + at not in moved:
                 row = self._rows[at]
                 yield first + at, row, self._topics[row].told(body, stamp)
 
@@ -198,16 +302,17 @@ class EventWindow:
         else:
             old = next((stamp for stamp in stamps if _site_of(self._body(stamp)) == site), None)
         if old is not None:
-            topic.replaced, topic.replacements = old, topic.replacements + 1
+            topic.replaced, topic.replaced_at, topic.replacements = old, self.origins.get(old), topic.replacements + 1
             if topic.lost == old:
-                topic.lost = 0
+                topic.lost, topic.lost_at = 0, None
             self._take(topic, old)
 
     def _trim(self, topic: "_RecordedTopic") -> None:
         """Drops the oldest events of `topic`, until it is within its bounds."""
         while len(topic.stamps) > topic.bounds.events or topic.bytes > topic.bounds.bytes:
             stamp = topic.stamps[0]
-            topic.lost = max(topic.lost, stamp)
+            if stamp >= topic.lost:
+                topic.lost, topic.lost_at = stamp, self.origins.get(stamp)
             self._drop(stamp)
         self._advance()
 
@@ -216,6 +321,7 @@ class EventWindow:
         while self.used_bytes > self.max_bytes and self._live:
             self._advance()
             self.evicted = self._first + self._front
+            self.origins.evict(self.evicted)
             self._drop(self.evicted)
         self._advance()
 
@@ -224,6 +330,7 @@ class EventWindow:
         first, bodies, rows, topics = self._first, self._bodies, self._rows, self._topics
         for at in range(max(age.horizon + 1 - first, self._front), limit + 1 - first):
             if bodies[at] is not None and topics[rows[at]].bounds.seconds == age.seconds:
+                self.origins.expire(first + at, age.seconds)
                 self._drop(first + at)
         age.horizon = limit
 
@@ -244,6 +351,8 @@ class EventWindow:
         self.used_bytes += PLACE_BYTES - EVENT_BYTES - size
         self._bodies[at] = None
         self._live -= 1
+        if self.origins.forget(stamp):
+            self.used_bytes -= ORIGIN_BYTES
 
     def _advance(self) -> None:
         """Gives up the places before the oldest event."""
@@ -271,14 +380,17 @@ class _RecordedTopic:
     - `lost`: the stamp of the last event that is missing here, although it is not too old.
     - `out`: the stamp of the last event that was not delivered because the topic was out of real time.
     - `replaced`, `replacements`: the stamp of the last event that a newer one replaced, and how many such there were.
+    - `lost_at`, `replaced_at`: where these two were recorded, if that was not here.
     """
 
-    __slots__ = ("bounds", "bytes", "is_latest", "lost", "out", "replaced", "replacements", "site", "stamps")
+    __slots__ = ("bounds", "bytes", "is_latest", "lost", "lost_at", "out", "replaced", "replaced_at", "replacements", "site", "stamps")
 
     def __init__(self, bounds: WindowBounds) -> None:
         self.bounds, self.is_latest = bounds, bounds.keep == "latest"
         self.site = b""
         self.stamps: list[int] = []
+        self.lost_at: WindowPlace | None = None
+        self.replaced_at: WindowPlace | None = None
         self.bytes = self.lost = self.out = self.replaced = self.replacements = 0
 
     def told(self, body: bytes, stamp: int) -> bytes:

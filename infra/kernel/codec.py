@@ -102,6 +102,9 @@ def _check(frame: frames.AnyFrame) -> None:
             fits = len(since) in (0, len(topics)) and all(map(is_topic, topics))
         case frames.Recalled(_, topics, reasons, counts, bodies):
             fits = len(topics) == len(reasons) == len(counts) and sum(counts) == len(bodies) and all(map(is_topic, topics))
+        case frames.KeptEvents(topics, followed, counts, epochs, stamps, bodies, lost, replaced):
+            fits = len(topics) == len(followed) == len(counts) == len(lost) == len(replaced) and all(map(is_topic, topics))
+            fits = fits and sum(counts) == len(epochs) == len(stamps) == len(bodies)
         case frames.Lost(topics):
             fits = all(map(is_topic, topics))
         case frames.Assignment(leave=leave, come=come):

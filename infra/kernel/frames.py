@@ -23,7 +23,7 @@ from .ring import POINTS, Ring
 PROTOCOL: Final = 1
 # The highest tag of a frame that is understood here; what nodes understand that do not say it. A node may say more than an older
 # peer can read, so a newer frame is only said to who understands it (`Link.knows`).
-HIGHEST_TAG: Final = 39
+HIGHEST_TAG: Final = 42
 OLD_TAG: Final = 24
 
 Handle = Annotated[int, msgspec.Meta(ge=0, lt=1 << 32)]
@@ -362,10 +362,12 @@ class Settled(Frame, tag=31, frozen=True):
 
     From who subscribes: everything is announced under it, and former owners are parted from. From a broker to those of its site: all who
     subscribe have said so. `knows`: everybody who is linked to the sender knows of shares.
+    `taken`: from a broker: what has come to it up to that view is there, and other sites know that it is wanted here; 0: not yet.
     """
 
     number: Number
     knows: bool = True
+    taken: Number = 0
 
 
 class Proof(Frame, tag=30, frozen=True):
@@ -461,6 +463,73 @@ class Apart(Frame, tag=39, frozen=True):
     view: View
 
 
+class TenureChange(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A change of the ring as one broker has seen it, from the view `before` to `after`.
+
+    - `over`: the stamp of its window from which on nothing of former owners was on its way any more; 0 while something may be.
+    - `formers`: those that have handed it all that they had recorded of what came to it: slot -> epoch.
+    """
+
+    before: View
+    after: View
+    over: Number = 0
+    formers: dict[Name, Number] = {}
+
+
+class PastTenure(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """The tenure of the broker `slot`, whose window counts stamps of `epoch`: what it has owned since when.
+
+    - `end`: its newest stamp when it was said. All that it had recorded of topics that are others' by then stands before.
+    - `evicted`: up to which stamp events went for want of memory; `too_old`: the same for age, by kind of topics.
+    - `changes`: in order. `splits`: stamps up to which another part of the site went by a view.
+    """
+
+    epoch: Number
+    slot: Name
+    end: Number
+    evicted: Number
+    too_old: dict[Name, Number]
+    changes: Annotated[list[TenureChange], msgspec.Meta(max_length=1024)]
+    splits: Annotated[list[tuple[Number, View]], msgspec.Meta(max_length=1024)] = []
+
+
+class KeptEvents(Frame, tag=40, frozen=True):
+    """From the former owner of `topics` to the one that owns them under a newer view: what its window has of them (DPS-13).
+
+    - `followed[i]`: whether the topic is, or was lately, followed at their site.
+    - `counts[i]`: how many events of it there are among `bodies`, in order; a body that is no event is the site of one that is missing.
+    - `epochs`, `stamps`: for each of `bodies`, under which stamp of which broker it was recorded.
+    - `lost[i]`: epoch and stamp of the last event that is missing and not too old, and whether the topic was out of real time; zeros: none.
+    - `replaced[i]`: epoch and stamp of the last event that a newer one replaced, and how many such there were; zeros: none.
+    """
+
+    topics: list[bytes]
+    followed: list[bool]
+    counts: list[Annotated[int, msgspec.Meta(ge=0, lt=1 << 32)]]
+    epochs: list[Number]
+    stamps: list[Number]
+    bodies: list[bytes]
+    lost: list[tuple[Number, Number, bool]]
+    replaced: list[tuple[Number, Number, Number]]
+
+
+class Past(Frame, tag=41, frozen=True):
+    """The end of what a broker has handed over in the step to the view `number`, in `frames` frames (`KeptEvents`) to the peer.
+
+    `tenures`: the sender's, and those of brokers whose events it has passed on. By them, stamps of these are understood.
+    """
+
+    number: Number
+    frames: Number
+    tenures: Annotated[list[PastTenure], msgspec.Meta(max_length=1024)]
+
+
+class Strayed(Frame, tag=42, frozen=True):
+    """Events of other sites that have come to the former owner of their topics, for the one that owns them now."""
+
+    bodies: list[bytes]
+
+
 AnyFrame = (
     Hello
     | Heartbeat
@@ -497,5 +566,8 @@ AnyFrame = (
     | Recalled
     | Lost
     | Apart
+    | KeptEvents
+    | Past
+    | Strayed
     | Proof
 )

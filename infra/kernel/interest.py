@@ -73,6 +73,11 @@ class Interest:
                 news.append((row, topic, before))
         return news
 
+    def row_of(self, topic: Topic) -> int:
+        """Returns the row of `topic`, a new one that nobody wants yet where there is none."""
+        row = self.rows.get(topic)
+        return self._new_row(topic) if row is None else row
+
     def _new_row(self, topic: Topic) -> int:
         if self._free:
             row = self._free.pop()

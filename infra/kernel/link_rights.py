@@ -127,7 +127,7 @@ LINK_KINDS: Final = (
         BROKER,
         BROKER,
         "one site",
-        _says(f.Leaving, f.Settled, f.Moved, f.Sealed, f.Apart, *_NEWS, publishes=EVERY_KIND),
+        _says(f.Leaving, f.Settled, f.Moved, f.KeptEvents, f.Past, f.Strayed, f.Sealed, f.Apart, *_NEWS, publishes=EVERY_KIND),
         _says(f.Published, *_NEWS),
     ),
     LinkKind(

@@ -327,12 +327,15 @@ def test_what_nobody_wants_is_not_offloaded_but_unmatched() -> None:
 
 
 class Recording:
-    """A core with a window of users' topics, an aggregator, and a broker of another site. `owned`: whether it owns its topics."""
+    """A core with a window of users' topics, an aggregator, and a broker of another site.
+
+    `owned`: whether it owns its topics; `kept_on`: whether it records those that are left.
+    """
 
     def __init__(self) -> None:
         self.window = EventWindow(7, {Kind.USER: WindowBounds(seconds=2.0)}, 1 << 20)
-        self.owned = True
-        self.core = BrokerCore("sto", 7, window=self.window, owns=lambda topic: self.owned)
+        self.owned = self.kept_on = True
+        self.core = BrokerCore("sto", 7, window=self.window, owns=lambda topic: self.owned, keeps=lambda topic: self.kept_on)
         self.here, self.lon = Receiver(), Receiver()
         self.near, self.far = self.core.open(self.here, False), self.core.open(self.lon, True, ("lon", "b1"))
 
@@ -389,15 +392,32 @@ def test_a_topic_that_another_site_still_follows_is_no_longer_wanted_here_when_i
     assert (seqs(site.lon), site.kept()) == ([1], [1])
 
 
-def test_a_topic_that_has_gone_to_another_broker_is_not_kept_when_it_is_left() -> None:
-    """DPS-4: its new owner records it."""
+def test_a_topic_that_has_gone_to_another_broker_is_kept_until_that_one_has_it() -> None:
+    """DPS-4, DPS-13: its new owner records it, when it has what was recorded here."""
     site = Recording()
     site.core.subscribe(site.near, [DAN, EVE], [0, 1])
     site.core.unsubscribe(site.near, [EVE])
     site.owned = False
-    assert site.core.unsubscribe(site.near, [DAN]) == ([(0, DAN)], [(0, DAN)])
-    assert site.core.hand_over() == ([(1, EVE)], [(1, EVE)])
+    assert site.core.unsubscribe(site.near, [DAN]) == ([], [])
+    assert site.core.hand_over() == ([(1, EVE), (0, DAN)], [(1, EVE), (0, DAN)])
     assert len(site.core.lingering) == 0
+    site.kept_on = False
+    site.core.subscribe(site.near, [EVE], [0])
+    assert site.core.unsubscribe(site.near, [EVE]) == ([(1, EVE)], [(1, EVE)])
+
+
+def test_a_topic_that_comes_from_another_broker_is_recorded_though_nobody_follows_it() -> None:
+    """DPS-4, DPS-13: other sites hear of one that was followed here. It ends as any that was left."""
+    site, mix = Recording(), Topic(b"Pann/mix")
+    site.core.subscribe(site.far, [EVE], [0])
+    assert site.core.adopt([(DAN, True), (EVE, False), (EVE, True)]) == [(1, DAN), (0, EVE)]
+    site.core.publish(event(DAN))
+    assert (len(site.kept()), site.core.unmatched) == (1, 1)
+    assert [(topic, followed) for topic, _, followed in site.core.recorded()] == [(EVE, True), (DAN, True)]
+    assert site.core.adopt([(DAN, True)]) == []
+    assert len(site.core.lingering) == 2
+    assert BrokerCore("sto", 1).adopt([(mix, True)]) == []
+    assert list(BrokerCore("sto", 1).recorded()) == []
 
 
 def test_a_kind_without_a_window_has_nothing_in_its_rows_and_is_gone_when_it_is_left() -> None:

@@ -1,17 +1,21 @@
 """What goes with topics that move, and who is waited for."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 
 from broker import moving
 from broker.core import BrokerCore
-from broker.moving import MAX_STEPS, TopicMoves, leaving
+from broker.inheritance import Inheritance
+from broker.moving import MAX_STEPS, Destinations, TopicMoves, leaving
+from broker.tenure import Tenure
+from broker.window import EventWindow
+from broker.window_bounds import WindowBounds
 from infra.kernel.events import Event, encode_tail
-from infra.kernel.frames import OLD_TAG, Frame, Hello, Moved, Sealed, View
+from infra.kernel.frames import OLD_TAG, Frame, Hello, KeptEvents, Moved, Past, Sealed, View
 from infra.kernel.ring import Ring
-from infra.kernel.topics import Topic, format_topic, user_topic
+from infra.kernel.topics import Kind, Topic, format_topic, user_topic
 from infra.runtime.link import Link
 from tests.support.eventually import eventually
 from tests.support.recording_wire import RecordingWire
@@ -32,18 +36,24 @@ class Taker:
 class Site:
     """One broker, its moves, and links to others that keep what is said."""
 
-    def __init__(self, me: str, *others: str, old: bool = False) -> None:
-        self.core = BrokerCore("sto", 7)
+    def __init__(self, me: str, *others: str, old: bool = False, tags: int = 34, epoch: int = 7) -> None:
+        self.window = EventWindow(epoch, {Kind.USER: WindowBounds(keep="latest")}, 1 << 20) if tags > 34 else None
+        self.core = BrokerCore("sto", epoch, window=self.window)
         self.core.subscribe(self.core.open(Taker(), False), TOPICS, range(len(TOPICS)))
-        tags = OLD_TAG if old else 34
+        tags = OLD_TAG if old else tags
         self.wires = {slot: RecordingWire() for slot in others}
         self.links = {
             slot: Link(wire, Hello("broker", slot, "sto", 1, 1, View(0, ()), tags=tags), slot, 0.0, Link.flush)
             for slot, wire in self.wires.items()
         }
         self.suspected: set[str] = set()
+        self.tenure = Tenure(me, epoch)
+        self.inheritance = Inheritance(me, self.core, self.tenure, self.adopt)
         self.ended = 0
-        self.moves = TopicMoves(me, self.core, self.links, self.suspected.__contains__, 1.0, self.over)
+        self.moves = TopicMoves(me, self.core, self.links, self.suspected.__contains__, 1.0, self.over, self.inheritance)
+
+    def adopt(self, topics: Sequence[tuple[Topic, bool]]) -> None:
+        self.core.adopt(topics)
 
     def over(self) -> None:
         self.ended += 1
@@ -76,6 +86,34 @@ async def test_numbers_and_ids_go_to_the_new_owner_before_the_seal_and_to_nobody
     assert all(epoch == 7 for epoch, _ in lasts.values())
     assert all(ids[topic] == [b"%b-id" % topic] for topic in GOES)
     assert site.core.last(GOES[0]) is None
+
+
+async def test_the_window_goes_to_the_new_owner_before_the_seal_and_to_nobody_of_an_older_version() -> None:
+    """DPS-13: and it is not believed before it is sealed."""
+    site, heir = Site("b1", "b2", "b3", tags=42), Site("b2", "b1", tags=42, epoch=8)
+    for topic in TOPICS:
+        site.publish(topic, f"{topic.decode()}-id")
+    assert {*site.moves.begin(ONE.ring, TWO, 0.0)} == {"b2"}
+    await turns()
+    said = site.said("b2")
+    kept = [frame for frame in said if isinstance(frame, KeptEvents)]
+    assert sorted(topic for frame in kept for topic in frame.topics) == sorted(GOES)
+    assert [type(frame) for frame in said[-2:]] == [Past, Sealed]
+    assert site.said("b3") == [Sealed(TWO)]
+    heir.tenure.begin(ONE, TWO)
+    heir.moves.take("b1", kept[0])
+    assert heir.window is not None
+    assert len(heir.window) == 0, "nobody was waited for"
+    heir.moves.begin(ONE.ring, TWO, 0.0)
+    for frame in said:
+        if isinstance(frame, Moved | KeptEvents | Past | Sealed):
+            heir.moves.take("b1", frame)
+    assert (len(heir.window), heir.moves.is_over, [each.slot for each in heir.tenure.pasts]) == (len(GOES), True, ["b1"])
+    before = Site("b1", "b2", tags=39)
+    before.publish(GOES[0], "id")
+    before.moves.begin(ONE.ring, TWO, 0.0)
+    await turns()
+    assert {type(frame) for frame in before.said("b2")} == {Moved, Sealed}
 
 
 async def test_a_step_in_which_nothing_goes_is_not_sealed_before_what_goes_in_the_one_before() -> None:
@@ -186,7 +224,7 @@ def test_what_leaves_comes_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     site = Site("b1")
     for topic in TOPICS:
         site.publish(topic, "id")
-    found: Iterator[Moved] = (frame for _, frame in leaving(site.core, "b1", ONE.ring, Ring(("b2",))) if frame is not None)
+    found: Iterator[Moved] = (frame for _, frame in leaving(site.core, Destinations("b1", ONE.ring, Ring(("b2",)))) if frame is not None)
     sizes = [len(frame.topics) for frame in found]
     assert max(sizes) <= 3
     assert sum(sizes) == 2 * len(TOPICS)

@@ -7,14 +7,14 @@ import pytest
 
 from broker import recaller
 from broker.core import BrokerCore
-from broker.recaller import Recaller
+from broker.recaller import Recaller, RecallingLink
 from broker.subscribers import Subscriber, Subscribers
-from broker.tenure import Tenure
+from broker.tenure import MOVED, Tenure
 from broker.window import EventWindow
 from broker.window_bounds import WindowBounds
-from infra.kernel.events import Event, numbering
-from infra.kernel.frames import Recall
-from infra.kernel.ring import Ring
+from broker.window_origins import InheritedTopic
+from infra.kernel.events import Event, numbering, origin_epoch_seq
+from infra.kernel.frames import PastTenure, Recall, TenureChange, View
 from infra.kernel.topics import Kind, Topic, inbox_topic, parse_topic, user_topic
 from tests.support.assignments import assignment
 
@@ -30,11 +30,13 @@ class Place:
         self.window = EventWindow(EPOCH, {Kind.PLAYLIST: WindowBounds(**bounds), Kind.USER: WindowBounds(keep="latest")}, 1 << 20)
         self.mine = True
         self.core = BrokerCore("sto", EPOCH, window=self.window, owns=lambda topic: self.mine)
-        self.tenure = Tenure("b1")
+        self.tenure = Tenure("b1", EPOCH, lambda slot: slot in self.awaited)
         self.recaller = Recaller("sto", self.core, self.tenure, is_alone=is_alone)
+        self.awaited: set[str] = set()
         self.link: list[tuple[int, bytes]] = []
         self.bit = self.core.open(self, far=False)
         self.core.subscribe(self.bit, [MIX, DAN], [0, 1])
+        self.asker = RecallingLink(self.bit, is_announced=True)
 
     def deliver(self, handle: int, body: bytes) -> None:
         self.link.append((handle, body))
@@ -52,12 +54,12 @@ class Place:
     def ask(self, topic: Topic = MIX, stamp: int | None = None, *known: tuple[str, int, int], rest: bool = False) -> tuple[str, list[int]]:
         """Returns the reason, and the numbers of the events."""
         stamps = {} if stamp is None else {EPOCH: stamp}
-        (answer,) = self.recaller.answers(self.bit, Recall(1, [topic], stamps, [list(known)] if known else [], rest))
+        (answer,) = self.recaller.answers(self.asker, Recall(1, [topic], stamps, [list(known)] if known else [], rest))
         return answer.reasons[0], [int(body.split(b'"seq":')[1].split(b",")[0]) for body in answer.bodies]
 
     def reached(self) -> dict[int, int]:
         """Returns up to where an answer says that it has everything."""
-        (answer,) = self.recaller.answers(self.bit, Recall(1, [MIX], {EPOCH: 0}))
+        (answer,) = self.recaller.answers(self.asker, Recall(1, [MIX], {EPOCH: 0}))
         return answer.stamps
 
 
@@ -81,12 +83,14 @@ def test_each_reason_has_its_cause() -> None:
     assert place.ask(MIX, 2) == ("", [3, 4])
     assert place.ask(inbox_topic("ann"), 0) == ("no-window", [])
     assert place.ask(MIX) == ("expired", [])
-    (answer,) = place.recaller.answers(place.bit, Recall(1, [MIX], {EPOCH - 1: 4}))
+    (answer,) = place.recaller.answers(place.asker, Recall(1, [MIX], {EPOCH - 1: 4}))
     assert answer.reasons == ["owner-lost"]
-    place.tenure.begin(Ring(("b2",)))
+    place.tenure.begin(View(1, ("b2",)), View(2, ("b1",)))
     assert place.ask(MIX, 2) == ("owner-lost", [])
+    place.awaited.add("b2")
+    assert place.ask(MIX, 2) == (MOVED, [])
     place.mine = False
-    assert place.ask(MIX, 2) == (recaller.MOVED, [])
+    assert place.ask(MIX, 2) == (MOVED, [])
 
 
 def test_what_was_not_delivered_because_the_topic_was_out_is_said_so() -> None:
@@ -103,7 +107,7 @@ def test_what_was_not_delivered_because_the_topic_was_out_is_said_so() -> None:
 
 def test_without_a_window_nothing_is_there() -> None:
     core = BrokerCore("sto", EPOCH)
-    (answer,) = Recaller("sto", core, Tenure("b1"), is_alone=True).answers(0, Recall(1, [MIX], {}))
+    (answer,) = Recaller("sto", core, Tenure("b1", EPOCH), is_alone=True).answers(RecallingLink(0, is_announced=True), Recall(1, [MIX], {}))
     assert answer.reasons == ["no-window"]
 
 
@@ -151,11 +155,97 @@ def test_of_a_latest_kind_the_newest_comes_and_says_what_it_replaced() -> None:
     """DPS-7."""
     place = Place()
     place.publish(DAN, 5)
-    (answer,) = place.recaller.answers(place.bit, Recall(1, [DAN], {}, [[("sto", EPOCH, 2)]]))
+    (answer,) = place.recaller.answers(place.asker, Recall(1, [DAN], {}, [[("sto", EPOCH, 2)]]))
     assert (answer.reasons, answer.counts) == ([""], [1])
     assert answer.bodies[0].startswith(b'{"op":"event","skipped":2,')
     assert place.ask(DAN, 2) == ("", [5])
     assert place.ask(DAN, 5) == ("", [])
+
+
+class Heir(Place):
+    """A broker to which all topics have come from b2, whose window counts in `FORMER`: of the playlist that has the events 1 to 3."""
+
+    def __init__(self, *, evicted: int = 0, too_old: int = 0, **bounds: Any) -> None:
+        super().__init__(**bounds)
+        self.tenure.begin(View(1, ("b2",)), View(2, ("b1",)))
+        self.awaited.add("b2")
+        row = self.core.interest.rows[MIX]
+        entries = [((FORMER, 10 * seq), b'%b%d,"topic":"hm://playlist/user/ann/playlist/mix/"}' % (OF_FORMER, seq)) for seq in (1, 2, 3)]
+        self.window.inherit(row, Kind.PLAYLIST, InheritedTopic(entries))
+        self.tenure.handed(
+            "b2",
+            View(2, ("b1",)),
+            [PastTenure(FORMER, "b2", 40, evicted, {"playlist": too_old}, [TenureChange(View(1, ("b2",)), View(2, ("b1",)))])],
+            self.window.stamp,
+        )
+        self.core.inherit(MIX, (FORMER, 3))
+
+    def end(self) -> None:
+        self.awaited.clear()
+        self.recaller.owns_now()
+
+    def told(self, stamps: dict[int, int], *known: tuple[str, int, int], rest: bool = False) -> tuple[str, list[int]]:
+        """Returns the reason and the numbers that somebody with these stamps is told."""
+        (answer,) = self.recaller.answers(self.asker, Recall(1, [MIX], stamps, [list(known)] if known else [], rest))
+        return answer.reasons[0], [origin_epoch_seq(body)[2] for body in answer.bodies]
+
+
+FORMER = 5
+OF_FORMER = numbering("sto", FORMER)
+
+
+def test_a_stamp_of_the_former_owner_is_understood_by_the_one_that_has_what_it_recorded() -> None:
+    """DPS-13: behind it come the rest of what that one had, and all that came here."""
+    heir = Heir()
+    assert heir.told({FORMER: 10}) == (MOVED, []), "some of it may still be on its way"
+    heir.end()
+    heir.publish(MIX)
+    (first,) = heir.told({EPOCH: heir.window.stamp - 1})[1]
+    assert heir.told({FORMER: 10}) == ("", [2, 3, first])
+    assert heir.told({FORMER: 30}) == ("", [first])
+    assert heir.told({FORMER: 10, EPOCH: 0}) == ("", [2, 3, first])
+    assert heir.told({FORMER: 30, EPOCH: heir.window.stamp}) == ("", [])
+    assert heir.told({FORMER: 20}, ("sto", FORMER, 3)) == ("", [first])
+    assert heir.told({}, ("sto", FORMER, 1)) == ("", [2, 3, first]), "numbers go on from one epoch to the next"
+    assert heir.told({99: 1}) == ("owner-lost", [])
+    assert heir.told({}) == ("expired", [])
+    assert heir.told({FORMER: 20, EPOCH: heir.window.stamp}) == ("owner-lost", []), "it was lost on the way, before what came here"
+    assert heir.reached() == {FORMER: 40, EPOCH: heir.window.stamp}
+
+
+def test_who_may_still_be_given_something_by_a_former_owner_is_asked_to_ask_again() -> None:
+    """DPS-6: else it would come twice."""
+    heir = Heir()
+    heir.end()
+    heir.asker = RecallingLink(heir.bit, is_announced=False)
+    assert heir.told({FORMER: 10}) == (MOVED, [])
+
+
+def test_what_had_gone_where_it_was_recorded_or_has_gone_since_is_missing() -> None:
+    """DPS-5: with its reason. The rest comes to whoever wants that."""
+    for heir, reason in ((Heir(evicted=11), "evicted"), (Heir(too_old=11), "expired"), (Heir(events=2), "too-much")):
+        heir.end()
+        assert heir.told({FORMER: 10})[0] == (reason if reason != "too-much" else "")
+        assert heir.told({FORMER: 9}) == (reason, [])
+        assert heir.told({FORMER: 9}, rest=True) == (reason, [2, 3] if reason == "too-much" else [1, 2, 3])
+        assert heir.told({FORMER: 15}) == ("", [2, 3])
+    heir = Heir()
+    heir.end()
+    for now_s in (0.0, 121.0, 242.0):
+        heir.window.tick(now_s)
+    assert heir.told({FORMER: 25})[0] == "expired"
+
+
+def test_a_link_that_is_behind_gets_what_former_owners_recorded_with_the_answer_and_never_from_the_window() -> None:
+    """DPS-6, DPS-10: the former owner has given it to all its links."""
+    heir = Heir()
+    heir.end()
+    assert heir.core.laggards is not None
+    heir.core.laggards.fill(heir.bit, b"")
+    heir.publish(MIX)
+    assert heir.told({FORMER: 10}) == ("", [2, 3])
+    assert heir.core.laggards.serve(heir.bit, lambda: False)
+    assert len(heir.link) == 1
 
 
 def test_a_link_that_is_behind_gets_of_the_past_what_will_not_come_anyway() -> None:
@@ -179,7 +269,7 @@ def test_answers_are_bounded_and_come_in_frames_of_some_size(monkeypatch: pytest
     size = sum(len(body) for _, body in place.link)
     monkeypatch.setattr(recaller, "FRAME_BYTES", size)
     monkeypatch.setattr(recaller, "MOST_BYTES", 2 * size)
-    answers = list(place.recaller.answers(place.bit, Recall(1, [MIX] * 3, {EPOCH: 0})))
+    answers = list(place.recaller.answers(place.asker, Recall(1, [MIX] * 3, {EPOCH: 0})))
     assert [(answer.reasons, answer.counts) for answer in answers] == [([""], [2]), (["", "too-much"], [2, 0])]
     assert [answer.n for answer in answers] == [1, 1]
 

@@ -38,7 +38,7 @@ class OneBroker:
         self.links: dict[str, Link] = {}
         self.hellos = {slot: Hello("broker", slot, "sto", 1, 1, View(0, ()), tags=tags) for slot in others}
         self.told: list[Topic] = []
-        self.tenure = Tenure("b1")
+        self.tenure = Tenure("b1", 7)
         self.splits = Splits("b1", self.core, self.tenure, self.links, self.tell)
 
     def tell(self, topics: Sequence[Topic], reason: LossReason) -> None:
@@ -83,7 +83,7 @@ async def test_who_hears_of_another_part_tells_of_what_both_served_and_of_nothin
     await turns()
     assert sorted(broker.told) == sorted(MINE)
     assert broker.broken_off == MINE
-    assert all(broker.tenure.was_split(topic, 0) for topic in MINE)
+    assert all(broker.tenure.descend(topic, {7: 0}).reason == LossReason.SPLIT for topic in MINE)
     broker.splits.take(Apart(TOGETHER))  # who hung: they served what they had before, and we do so since
     await turns()
     both = {topic for topic in MINE if TOGETHER.ring.owner(topic) != "b1"}

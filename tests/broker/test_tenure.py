@@ -1,50 +1,157 @@
-"""Since when a broker has owned its topics."""
+"""Since when a broker has owned its topics, and which stamps of former owners it understands."""
 
-from broker.tenure import MOST_CHANGES, Tenure
-from infra.kernel.ring import Ring
-from infra.kernel.topics import user_topic
+from broker import tenure as tenures
+from broker.tenure import MOST_CHANGES, MOVED, Tenure
+from infra.kernel.frames import PastTenure, View
+from infra.kernel.topics import Topic, user_topic
 
-ONE, TWO = Ring(("b1",)), Ring(("b1", "b2"))
-TOPICS = [user_topic(f"u{n}") for n in range(20)]
-MINE = next(topic for topic in TOPICS if TWO.owner(topic) == "b1")
-OTHER = next(topic for topic in TOPICS if TWO.owner(topic) == "b2")
+NOBODY, ONE, TWO, THREE = View(0, ()), View(1, ("b1",)), View(2, ("b1", "b2")), View(3, ("b1", "b2", "b3"))
+BACK = View(4, ("b1", "b2"))
+TOPICS = [user_topic(f"u{n}") for n in range(60)]
+MINE = next(topic for topic in TOPICS if TWO.ring.owner(topic) == "b1")
+OTHER = next(topic for topic in TOPICS if TWO.ring.owner(topic) == "b2")
+# It goes from b1 to b2, and then to b3.
+WANDERER = next(topic for topic in TOPICS if TWO.ring.owner(topic) == "b2" and THREE.ring.owner(topic) == "b3")
+
+
+def reason(tenure: Tenure, topic: Topic, **stamps: int) -> str:
+    """Returns why a broker cannot say what was missed of `topic`; empty where it can. `stamps`: e7=1 is the stamp 1 of epoch 7."""
+    return tenure.descend(topic, {int(epoch[1:]): stamp for epoch, stamp in stamps.items()}).reason
+
+
+def past(epoch: int, slot: str, tenure: Tenure | None = None, **horizons: int) -> list[PastTenure]:
+    """Returns what a broker says of itself, and of others that it knows."""
+    mine = PastTenure(epoch, slot, 90, horizons.get("evicted", 0), {"user": horizons.get("too_old", 0)}, [])
+    return tenure.told(mine) if tenure is not None else [mine]
 
 
 def test_what_came_before_a_change_of_owners_is_elsewhere() -> None:
     """DPS-5: `owner-lost` for what moved, and for nothing else."""
-    tenure = Tenure("b1")
-    tenure.begin(TWO)
-    assert tenure.reaches(MINE, 5)
-    assert not tenure.reaches(OTHER, 1 << 60)  # the former owner may still have some of it on its way
+    tenure = Tenure("b1", 7)
+    tenure.begin(TWO, ONE)
+    assert reason(tenure, MINE, e7=5) == ""
+    assert reason(tenure, OTHER, e7=1 << 60) == "owner-lost"  # the former owner may still have some of it on its way
     tenure.end(10, oldest=0)
-    assert [tenure.reaches(OTHER, stamp) for stamp in (9, 10, 11)] == [False, True, True]
-    assert tenure.reaches(MINE, 0)
+    assert [reason(tenure, OTHER, e7=stamp) for stamp in (9, 10, 11)] == ["owner-lost", "", ""]
+    assert reason(tenure, MINE, e7=0) == ""
+    assert (tenure.has_moved(OTHER), tenure.has_moved(MINE)) == (True, False)
 
 
 def test_a_broker_that_begins_has_owned_nothing_before() -> None:
-    tenure = Tenure("b1")
-    tenure.begin(Ring(()))
+    tenure = Tenure("b1", 7)
+    tenure.begin(NOBODY, ONE)
     tenure.end(3, oldest=0)
-    assert [tenure.reaches(MINE, stamp) for stamp in (2, 3)] == [False, True]
+    assert [reason(tenure, MINE, e7=stamp) for stamp in (2, 3)] == ["owner-lost", ""]
+    assert not tenure.has_moved(MINE), "nobody else has had it"
 
 
 def test_so_many_changes_are_remembered_and_older_stamps_are_taken_for_lost() -> None:
-    tenure = Tenure("b1")
-    for stamp in range(MOST_CHANGES + 2):
-        tenure.begin(ONE)
+    tenure = Tenure("b1", 7)
+    for stamp in range(1, MOST_CHANGES + 3):
+        tenure.begin(ONE, ONE)
         tenure.end(stamp, oldest=0)
-    assert [tenure.reaches(MINE, stamp) for stamp in (0, 1, 2)] == [False, True, True]
+    assert [reason(tenure, MINE, e7=stamp) for stamp in (1, 2, 3)] == ["owner-lost", "", ""]
     tenure.end(500, oldest=400)
-    tenure.begin(TWO)
+    tenure.begin(TWO, ONE)
     tenure.end(501, oldest=400)
-    assert not tenure.reaches(OTHER, 450)
+    assert reason(tenure, OTHER, e7=450) == "owner-lost"
 
 
 def test_what_another_part_of_the_site_served_was_split_until_that_was_known() -> None:
     """DPS-19: what came to be known at a stamp concerns who was away before it, and nobody once nothing older is kept."""
-    tenure = Tenure("b1")
+    tenure = Tenure("b1", 7)
     tenure.split(TWO, 5)
-    theirs, mine = OTHER, MINE
-    assert (tenure.was_split(theirs, 5), tenure.was_split(theirs, 6), tenure.was_split(mine, 0)) == (True, False, False)
+    assert (reason(tenure, OTHER, e7=5), reason(tenure, OTHER, e7=6), reason(tenure, MINE, e7=0)) == ("split", "", "")
+    assert past(7, "b1", tenure)[0].splits == [(5, TWO)]
     tenure.end(9, 6)
-    assert not tenure.was_split(theirs, 0)
+    assert reason(tenure, OTHER, e7=0) == ""
+
+
+def test_a_stamp_of_a_former_owner_is_understood_when_that_one_has_handed_over() -> None:
+    """DPS-13: by what it said of itself then."""
+    awaited = {"b1"}
+    tenure = Tenure("b2", 8, awaited.__contains__)
+    tenure.begin(ONE, TWO)
+    former = Tenure("b1", 7)
+    former.begin(ONE, TWO)
+    assert reason(tenure, OTHER, e7=5) == MOVED
+    tenure.handed("b1", ONE, past(7, "b1", former), 3)
+    awaited.clear()
+    assert reason(tenure, OTHER, e7=5) == "owner-lost", "what it had handed over by then was something else"
+    tenure.handed("b1", TWO, past(7, "b1", former, evicted=4), 3)
+    assert reason(tenure, OTHER, e7=5) == MOVED
+    tenure.end(10, oldest=0)
+    descent = tenure.descend(OTHER, {7: 5, 8: 9})
+    assert descent == ({8: 10, 7: 5}, "")
+    assert tenure.descend(OTHER, {7: 5, 8: 12}) == ({8: 12}, "")
+    assert [descent.seen({7: 5, 8: 9}).has(place) for place in ((7, 5), (7, 6), (8, 9), (8, 11), (6, 99))] == [
+        True,
+        False,
+        True,
+        False,
+        True,
+    ]
+    assert tenure.horizon(7, "user") == (4, 0)
+    assert (reason(tenure, OTHER, e6=5), reason(tenure, OTHER)) == ("owner-lost", "owner-lost")
+    assert [each.epoch for each in past(8, "b2", tenure)] == [8, 7]
+    tenure.end(300, oldest=20)
+    assert (tenure.pasts, reason(tenure, OTHER, e7=5)) == ([], "owner-lost"), "nobody asks for that any more"
+
+
+def test_stamps_are_understood_from_one_owner_to_the_next_and_back_to_the_first() -> None:
+    """DPS-13: a topic that moved several times, also to one that had it before."""
+    first, second, third = Tenure("b1", 7), Tenure("b2", 8), Tenure("b3", 9)
+    for each in (first, second, third):
+        each.begin(ONE, TWO)
+    second.handed("b1", TWO, past(7, "b1", first, too_old=2), 3)
+    second.end(10, oldest=0)
+    for each in (first, second, third):
+        each.begin(TWO, THREE)
+    third.handed("b2", THREE, past(8, "b2", second), 3)
+    third.end(20, oldest=0)
+    assert third.descend(WANDERER, {7: 5}) == ({9: 20, 8: 10, 7: 5}, "")
+    assert third.descend(WANDERER, {7: 5, 8: 12}) == ({9: 20, 8: 12}, "")
+    assert third.horizon(7, "user") == (0, 2)
+    for each in (first, second, third):
+        each.begin(THREE, BACK)
+    second.handed("b3", BACK, past(9, "b3", third), 30)
+    second.end(30, oldest=0)
+    assert second.descend(WANDERER, {7: 5}) == ({8: 10, 9: 20, 7: 5}, "")
+    assert second.descend(WANDERER, {8: 11}) == ({8: 11, 9: 20}, "")
+    assert second.descend(WANDERER, {8: 31, 9: 1}) == ({8: 31}, "")
+
+
+def test_who_saw_other_views_is_not_believed_to_have_handed_over() -> None:
+    """DPS-13: the former owner has given the topic to somebody else meanwhile, who may have published on it."""
+    tenure, former = Tenure("b3", 9), Tenure("b1", 7)
+    tenure.begin(ONE, THREE)
+    former.begin(ONE, TWO)
+    former.begin(TWO, THREE)
+    tenure.handed("b1", THREE, past(7, "b1", former), 3)
+    tenure.end(10, oldest=0)
+    assert reason(tenure, WANDERER, e7=5) == "owner-lost"
+    direct = next(topic for topic in TOPICS if TWO.ring.owner(topic) == "b1" and THREE.ring.owner(topic) == "b3")
+    assert reason(tenure, direct, e7=5) == ""
+
+
+def test_an_owner_that_never_went_on_with_a_topic_has_nothing_of_it() -> None:
+    """DPS-13: it went on to the next one before its handover was over."""
+    first, second, third = Tenure("b1", 7), Tenure("b2", 8), Tenure("b3", 9)
+    for each in (first, second, third):
+        each.begin(ONE, TWO)
+        each.begin(TWO, THREE)
+    second.handed("b1", THREE, past(7, "b1", first), 3)
+    third.handed("b2", THREE, past(8, "b2", second, evicted=99), 3)
+    third.end(20, oldest=0)
+    assert third.descend(WANDERER, {7: 5, 8: 50}) == ({9: 20, 7: 5}, "")
+    second.end(60, oldest=0)
+    third.handed("b2", View(9, ("b1", "b3")), past(8, "b2", second), 21)
+    assert third.descend(WANDERER, {7: 5, 8: 61}) == ({9: 20, 8: 61}, ""), "what it says later completes what it has said"
+
+
+def test_so_many_others_are_known() -> None:
+    tenure = Tenure("b1", 7)
+    for epoch in range(100, 100 + tenures.MOST_PASTS + 5):
+        tenure.handed("b2", ONE, past(epoch, "b2"), 1)
+    assert [each.epoch for each in tenure.pasts] == list(range(105, 105 + tenures.MOST_PASTS))
+    tenure.handed("b2", ONE, [], 1)

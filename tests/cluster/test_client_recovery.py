@@ -400,6 +400,60 @@ async def test_who_is_away_while_topics_move_as_planned_recovers_by_numbers(tcp:
             assert any("after" in event for event in ann.events)
 
 
+async def test_who_is_away_while_brokers_are_restarted_and_come_and_go_gets_what_they_missed(tcp: bool) -> None:
+    """DPS-13, DPS-16: the window goes with its topics, also of those that nobody else follows and that move several times."""
+    topics = [f"hm://playlist/user/ann/playlist/p{n}/" for n in range(24)]
+    quiet, busy = topics[:8], topics[8:]
+    async with Cluster(sites=2, brokers=3, tcp=tcp) as c:
+        await c.leave("sto/b3")
+        async with c.user("ann") as ann:
+            await ann.ask("subscribe", topics=[*topics, feed("dan")], recover=True)
+            for topic in busy:
+                await change(c, 0, topic=topic)
+            await c.play("dan", n=0)
+            await ann.heard(len(busy) + 1)
+            point = await point_of(c, ann)
+        expected: dict[str, list[int]] = {topic: [] for topic in busy}
+        rounds = [("sto", c.restart, "sto/b3"), ("lon", c.leave, "sto/b1"), ("sto", c.restart, "sto/b1"), ("lon", c.leave, "sto/b3")]
+        for n, (site, action, name) in enumerate(rounds, 1):
+            for topic in busy:
+                await change(c, n, topic=topic, site=site)
+                expected[topic].append(n)
+            await c.play("dan", n=n)
+            await action(name)
+            await c.settle()
+        async with c.user("ann") as ann:
+            answer = await ann.ask("subscribe", topics=[*topics, feed("dan")], recover=True, point=point)
+            assert recovery(answer) == (True, [], 4 * len(busy) + 1)
+            came = {topic: [event["payload"]["n"] for event in ann.events if event["topic"] == topic] for topic in busy}
+            assert came == expected
+            assert [event["payload"]["n"] for event in ann.events if event["topic"] == feed("dan")] == [4]
+            for topic in quiet:
+                await change(c, 9, topic=topic)
+            await ann.heard(4 * len(busy) + 1 + len(quiet))
+
+
+async def test_who_is_away_while_a_broker_is_killed_is_told_of_what_it_had_and_of_nothing_else(tcp: bool) -> None:
+    """DPS-5, DPS-13: it could hand nothing over. What had moved to it before is gone, too; what it had handed over is not."""
+    topics = [f"hm://playlist/user/ann/playlist/p{n}/" for n in range(24)]
+    async with Cluster(sites=1, brokers=3, tcp=tcp) as c:
+        async with c.user("ann") as ann:
+            await ann.ask("subscribe", topics=topics, recover=True)
+            point = await point_of(c, ann)
+        for topic in topics:
+            await change(c, 1, topic=topic)
+        await c.leave("sto/b3")
+        await c.settle()
+        lost = {topic for topic in topics if c.roles["sto/b1"].ring.owner(parse_topic(topic)) == "b2"}
+        await c.crash("sto/b2")
+        await c.settle()
+        async with c.user("ann") as ann:
+            answer = await ann.ask("subscribe", topics=topics, recover=True, point=point)
+            assert {each["topic"] for each in answer["lost"]} == lost
+            assert {each["reason"] for each in answer["lost"]} == {"owner-lost"}
+            assert answer["replayed"] == len(topics) - len(lost)
+
+
 async def test_parts_of_a_site_that_served_apart_say_so_when_they_meet_and_no_recovery_claims_more(tcp: bool) -> None:
     """DPS-19: whoever followed in either part with `recover` hears of it; numbers do not go on; who was away is told `split`."""
     async with Cluster(sites=1, brokers=2, aggregators=2, accesspoints=2, tcp=tcp) as c:

@@ -89,10 +89,10 @@ async def test_an_aggregator_moves_topics_to_their_new_owner_and_back(tcp: bool)
         assert holders(c) == {user: [c.owner(user)] for user in USERS}
         await c.crash("sto/b3")
         await c.settle()
-        assert holders(c) == {user: [c.owner(user)] for user in USERS}
+        await c.until(lambda: holders(c) == {user: [c.owner(user)] for user in USERS})
         await c.restart("sto/b3")
         await c.settle()
-        assert holders(c) == {user: [c.owner(user)] for user in USERS}
+        await c.until(lambda: holders(c) == {user: [c.owner(user)] for user in USERS})
         assert any(owners == ["sto/b3"] for owners in holders(c).values())
         for name in USERS:
             await c.play(name, broker=1)

@@ -18,7 +18,7 @@ from broker.laggards import Laggards
 from broker.moving import TopicMoves
 from broker.recaller import Recaller
 from broker.server import Broker
-from broker.tenure import Tenure
+from broker.tenure import Descent, Tenure
 from broker.window import EventWindow, Missed
 from infra.kernel.announcer import Announcer
 from infra.kernel.events import OPENING
@@ -125,6 +125,11 @@ def _seals_at_once(moves: TopicMoves, before: Ring, view: View, now_s: float) ->
         step.is_told = False
 
 
+def _always_owned(tenure: Tenure, topic: Topic, stamps: dict[int, int]) -> Descent:
+    mine = stamps.get(tenure._epoch)
+    return _DESCEND(tenure, topic, stamps) if mine is None else Descent({tenure._epoch: mine})
+
+
 def _one_event_less(window: EventWindow, row: int | None, kind: Kind, stamp: int, until: int | None = None) -> Missed:
     found = _AFTER(window, row, kind, stamp, until)
     return Missed(found.bodies[1:], found.reason)
@@ -136,6 +141,7 @@ def _one_stamp_more(recoveries: Recoveries, session: Session) -> str | None:
 
 _BEGIN, _AFTER = TopicMoves.begin, EventWindow.topic_after
 _LAST = BrokerCore.last
+_DESCEND = Tenure.descend
 _RESUME = Laggards.resume
 _SEAL, _FLUSH, _GIVE = Link._seal, Link.flush, Hub._give
 DEFECTS: Final = {
@@ -172,7 +178,7 @@ DEFECTS: Final = {
     "one-event-less": PlantedDefect("who comes back gets all but the first event", EventWindow, "topic_after", _one_event_less),
     "never-too-old": PlantedDefect("what is too old is not missed", EventWindow, "too_old", lambda *_: 0),
     "point-too-far": PlantedDefect("a point is one stamp further than what was sent", Recoveries, "point", _one_stamp_more),
-    "no-tenure": PlantedDefect("a new owner says that it has what a former one had", Tenure, "reaches", lambda *_: True),
+    "no-tenure": PlantedDefect("a new owner says that it has what a former one had", Tenure, "descend", _always_owned),
     "no-anchor": PlantedDefect("numbers are taken for whole that show nothing", Recaller, "_shows_all", lambda *_, **__: True),
     "no-answers": PlantedDefect("answers about the past are forgotten", Recoveries, "answered", lambda *_: None),
     "no-gaps": PlantedDefect("nobody hears that an owner was lost", OwnerLosses, "link_up", lambda *_: None),

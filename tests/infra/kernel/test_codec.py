@@ -27,11 +27,22 @@ TOPICS = st.sampled_from(["hm://presence/user/a/", "hm://playlist/user/a/playlis
 TEXTS = st.text(max_size=20)
 BYTES = st.binary(max_size=20)
 VIEWS = st.builds(frames.View, NUMBERS, st.lists(NAMES, max_size=4).map(tuple))
+CHANGES = st.builds(frames.TenureChange, VIEWS, VIEWS, NUMBERS, st.dictionaries(NAMES, NUMBERS, max_size=2))
+TENURES = st.builds(
+    frames.PastTenure,
+    NUMBERS,
+    NAMES,
+    NUMBERS,
+    NUMBERS,
+    st.dictionaries(NAMES, NUMBERS, max_size=2),
+    st.lists(CHANGES, max_size=2),
+    st.lists(st.tuples(NUMBERS, VIEWS), max_size=2),
+)
 
 
-def columns(*kinds: st.SearchStrategy[Any]) -> st.SearchStrategy[tuple[list[Any], ...]]:
+def columns(*kinds: st.SearchStrategy[Any], min_size: int = 0) -> st.SearchStrategy[tuple[list[Any], ...]]:
     """Lists of equal length, one for each kind."""
-    rows = st.lists(st.tuples(*kinds), max_size=5)
+    rows = st.lists(st.tuples(*kinds), min_size=min_size, max_size=5)
     return rows.map(lambda rows: tuple([row[column] for row in rows] for column in range(len(kinds))))
 
 
@@ -82,6 +93,15 @@ FRAMES = st.one_of(
     st.builds(lambda lists: frames.Moved(*lists), columns(TOPICS, st.tuples(NUMBERS, NUMBERS), st.lists(BYTES, max_size=3))),
     st.builds(frames.Sealed, VIEWS),
     st.builds(frames.Apart, VIEWS),
+    st.builds(
+        lambda lists, entries: frames.KeptEvents(
+            lists[0], lists[1], [len(entries[0])] + [0] * (len(lists[0]) - 1), entries[0], entries[1], entries[2], lists[2], lists[3]
+        ),
+        columns(TOPICS, st.booleans(), st.tuples(NUMBERS, NUMBERS, st.booleans()), st.tuples(NUMBERS, NUMBERS, NUMBERS), min_size=1),
+        columns(NUMBERS, NUMBERS, BYTES),
+    ),
+    st.builds(frames.Past, NUMBERS, NUMBERS, st.lists(TENURES, max_size=3)),
+    st.builds(frames.Strayed, st.lists(BYTES, max_size=3)),
     st.builds(frames.Published, NUMBERS, st.lists(NUMBERS, max_size=3)),
     st.builds(frames.Call, NUMBERS, NAMES, TEXTS, NAMES, BYTES, TEXTS),
     st.builds(frames.Reply, NUMBERS, TEXTS, TEXTS, BYTES),
@@ -341,6 +361,6 @@ def test_a_call_of_a_peer_of_before_has_no_queue_and_such_a_peer_understands_our
 def test_every_kind_of_frame_has_a_tag_of_its_own_that_never_changes() -> None:
     """A tag that is given away again would be misread by peers of the version before."""
     tags = {kind.__struct_config__.tag: kind.__name__ for kind in frames.AnyFrame.__args__}
-    assert sorted(tags) == [*range(1, 27), *range(30, 40)]
+    assert sorted(tags) == [*range(1, 27), *range(30, 43)]
     assert max(tags) <= frames.HIGHEST_TAG
     assert (tags[1], tags[2], tags[11]) == ("Hello", "Heartbeat", "Bye")

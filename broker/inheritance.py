@@ -1,0 +1,151 @@
+"""Inheritance: the window of a topic goes with it, from its former owner to the new one (DPS-13).
+
+The former owner sends what it has recorded of what moves, and names topics that nobody follows any more, so that the new owner goes on
+recording them. It sends a part in each turn (`KeptEvents`). At the end it says how many there were, and since when it has owned what
+(`Past`). The seal stands behind that (`moving`). A new owner that does not have all of it claims nothing of these topics.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from infra.kernel.frames import KeptEvents, Past, PastTenure, View
+from infra.kernel.topics import Topic, kind_of
+
+from .core import BrokerCore
+from .tenure import Tenure
+from .window import EventWindow
+from .window_origins import InheritedTopic, WindowPlace
+
+# So many topics are looked at in one turn, and about so much is said in one frame.
+AT_ONCE: Final = 2048
+FRAME_BYTES: Final = 1 << 18
+NOWHERE: Final = (0, 0)
+
+Heirs = Callable[[Topic], str | None]
+"""Returns the slot that a topic goes to; None: it stays."""
+
+
+class Inheritance:
+    """The way of what is recorded of topics that move: from the window of one broker to others, and from theirs into it.
+
+    - `slot`: that of the broker. `core`: has its topics and its window.
+    - `tenure`: knows since when topics are its own.
+    - `adopt(topics)`: goes on recording topics that may have no followers; for each, whether it was followed at this site.
+    """
+
+    def __init__(self, slot: str, core: BrokerCore, tenure: Tenure, adopt: Callable[[Sequence[tuple[Topic, bool]]], None]) -> None:
+        self._slot, self._core, self._tenure, self._adopt = slot, core, tenure, adopt
+        # Slot -> how many parts have come over its link, and what it has said at the end of them.
+        self._came: dict[str, int] = {}
+        self._ended: dict[str, Past] = {}
+
+    def leaving(self, goes_to: Heirs) -> Iterator[tuple[str, KeptEvents] | None]:
+        """Yields the parts of what goes to others, each with the slot that it goes to; None after each turn's work."""
+        window = self._core.window
+        if window is None:
+            return
+        topics = list(self._core.recorded())
+        for start in range(0, len(topics), AT_ONCE):
+            parts: dict[str, _KeptPart] = {}
+            for topic, row, followed in topics[start : start + AT_ONCE]:
+                if (slot := goes_to(topic)) is not None:
+                    part = parts.setdefault(slot, _KeptPart())
+                    part.add(topic, followed, window.past(row))
+                    if part.bytes > FRAME_BYTES:
+                        yield slot, part.frame()
+                        del parts[slot]
+            for slot, part in parts.items():
+                yield slot, part.frame()
+            yield None
+
+    def ending(self, number: int, frames: int) -> Past:
+        """Returns what is said behind `frames` parts that have gone to one broker in the step to the view `number`."""
+        window = self._core.window
+        assert window is not None
+        horizons = {epoch: self._horizons(window, epoch, past) for epoch, past in ((past.epoch, past) for past in self._tenure.pasts)}
+        too_old = {str(kind): window.too_old(kind) for kind in window.bounds}
+        mine = PastTenure(window.epoch, self._slot, window.stamp, window.evicted, too_old, [])
+        return Past(number, frames, [horizons.get(each.epoch, each) for each in self._tenure.told(mine)])
+
+    def _horizons(self, window: EventWindow, epoch: int, past: PastTenure) -> PastTenure:
+        """Returns the tenure of another broker, with how far its events have gone here."""
+        evicted = max(past.evicted, window.origins.evicted(epoch))
+        too_old = {
+            kind: max(past.too_old.get(kind, 0), window.origins.too_old(epoch, bounds.seconds)) for kind, bounds in window.bounds.items()
+        }
+        return PastTenure(
+            epoch, past.slot, past.end, evicted, {str(kind): stamp for kind, stamp in too_old.items()}, past.changes, past.splits
+        )
+
+    # What comes.
+
+    def link_up(self, slot: str) -> None:
+        """Notes that a broker comes over another link: what is missing of what it said before will not come."""
+        self._came.pop(slot, None)
+        self._ended.pop(slot, None)
+
+    def take(self, slot: str, kept: KeptEvents) -> None:
+        """Takes a part over that the broker `slot` hands over."""
+        self._came[slot] = self._came.get(slot, 0) + 1
+        window, rows = self._core.window, self._core.interest.rows
+        if window is None:
+            return
+        mine = [(Topic(topic), followed) for topic, followed in zip(kept.topics, kept.followed, strict=True)]
+        self._adopt([(topic, followed) for topic, followed in mine if kind_of(topic) in window.bounds])
+        for topic, past in zip((topic for topic, _ in mine), _topics_of(kept), strict=True):
+            if (row := rows.get(topic)) is not None:
+                window.inherit(row, kind_of(topic), past)
+
+    def end(self, slot: str, past: Past) -> None:
+        """Notes that the broker `slot` has said everything that it has to say in a step."""
+        if self._came.pop(slot, 0) == past.frames:
+            self._ended[slot] = past
+        else:
+            self._ended.pop(slot, None)
+
+    def sealed(self, slot: str, view: View) -> None:
+        """Notes that nothing more comes from `slot` of what is others' under `view`: if all of it is there, that is known from now on."""
+        window, past = self._core.window, self._ended.get(slot)
+        if window is not None and past is not None and past.number >= view.number:
+            self._tenure.handed(slot, view, past.tenures, window.stamp)
+            window.origins.keep(each.epoch for each in self._tenure.pasts)
+
+
+class _KeptPart:
+    """A part of what goes to one broker; `bytes`: the length of its events."""
+
+    def __init__(self) -> None:
+        self._frame = KeptEvents([], [], [], [], [], [], [], [])
+        self.bytes = 0
+
+    def add(self, topic: Topic, followed: bool, past: InheritedTopic | None) -> None:
+        """Adds what is there of `topic`; None: nothing, but it is recorded."""
+        frame, entries = self._frame, past.entries if past is not None else ()
+        frame.topics.append(topic)
+        frame.followed.append(followed)
+        frame.counts.append(len(entries))
+        for (epoch, stamp), body in entries:
+            frame.epochs.append(epoch)
+            frame.stamps.append(stamp)
+            frame.bodies.append(body)
+            self.bytes += len(body)
+        lost, replaced = (past.lost or NOWHERE, past.replaced or NOWHERE) if past is not None else (NOWHERE, NOWHERE)
+        frame.lost.append((*lost, past is not None and past.is_out))
+        frame.replaced.append((*replaced, past.replacements if past is not None else 0))
+
+    def frame(self) -> KeptEvents:
+        """Returns the frame, which nobody may change from now on."""
+        return self._frame
+
+
+def _topics_of(kept: KeptEvents) -> Iterator[InheritedTopic]:
+    at = 0
+    for count, (*lost, is_out), (*replaced, replacements) in zip(kept.counts, kept.lost, kept.replaced, strict=True):
+        end = at + count
+        entries = list(zip(zip(kept.epochs[at:end], kept.stamps[at:end], strict=True), kept.bodies[at:end], strict=True))
+        yield InheritedTopic(entries, _place(lost), is_out, _place(replaced), replacements)
+        at = end
+
+
+def _place(said: Sequence[int]) -> WindowPlace | None:
+    return (said[0], said[1]) if any(said) else None
