@@ -186,16 +186,18 @@ class BrokerCore:
                     self.lingering.add([(row, topic)], self.window.stamp)
         return news
 
-    def recorded(self) -> Iterable[tuple[Topic, int, bool]]:
-        """Returns topics of which there are events in the window, or that linger: each with its row, and whether it is followed here."""
+    def recorded(self) -> Sequence[tuple[int, Topic]]:
+        """Returns the (row, topic) pairs of which there are events in the window, or that linger."""
         if (window := self.window) is None:
             return []
-        masks, local = self.interest.masks, self._local
-        return [
-            (topic, row, bool(masks[row] & HERE))
-            for topic, row in self.interest.rows.items()
-            if masks[row] & RECORDED and (window.has(row) or not masks[row] & local)
-        ]
+        there, masks = window.rows, self.interest.masks
+        left = [pair for pair in self.lingering.pairs() if pair[0] not in there and not masks[pair[0]] & self._local]
+        # Most topics have no events, so each of them is asked about once, and no more.
+        return [(row, topic) for topic, row in self.interest.rows.items() if row in there] + left
+
+    def is_followed(self, row: int) -> bool:
+        """Returns whether the topic that has `row` is, or was lately, followed at this site. Only of what is recorded that is known."""
+        return bool(self.interest.masks[row] & HERE)
 
     def opening(self, bit: int) -> bytes:
         """Returns how the bodies begin that link `bit` gets: another site gets events of this one, and no others (rule 2)."""
@@ -216,12 +218,11 @@ class BrokerCore:
             self._end_here(self.lingering.due(self.window.too_old), silent, dead)
         return silent, dead
 
-    def hand_over(self) -> tuple[Rows, Rows]:
-        """Ends the recording of what nobody follows here and another broker records by now. Returns what `unsubscribe` returns."""
+    def hand_over(self, left: Rows) -> tuple[Rows, Rows]:
+        """Ends the recording of what was `left`, as far as another broker records it by now. Returns what `unsubscribe` returns."""
         silent: Rows = []
         dead: Rows = []
-        if self.window is not None:
-            self._end_here(self.lingering.take(lambda topic: not self.owns(topic)), silent, dead)
+        self._end_here(self.lingering.take([pair for pair in left if not self.owns(pair[1])]), silent, dead)
         return silent, dead
 
     def _end_here(self, rows: Iterable[tuple[int, Topic]], silent: Rows, dead: Rows) -> None:

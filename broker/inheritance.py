@@ -44,13 +44,13 @@ class Inheritance:
         window = self._core.window
         if window is None:
             return
-        topics = list(self._core.recorded())
-        for start in range(0, len(topics), AT_ONCE):
+        recorded = self._core.recorded()
+        for start in range(0, len(recorded), AT_ONCE):
             parts: dict[str, _KeptPart] = {}
-            for topic, row, followed in topics[start : start + AT_ONCE]:
-                if (slot := goes_to(topic)) is not None:
+            for row, topic in recorded[start : start + AT_ONCE]:
+                if (slot := goes_to(topic)) is not None and self._core.interest.rows.get(topic) == row:
                     part = parts.setdefault(slot, _KeptPart())
-                    part.add(topic, followed, window.past(row))
+                    part.add(topic, self._core.is_followed(row), window.past(row))
                     if part.bytes > FRAME_BYTES:
                         yield slot, part.frame()
                         del parts[slot]

@@ -39,9 +39,16 @@ class Lingering:
                 del queue[row]
                 yield row, topic
 
-    def take(self, wanted: Callable[[Topic], bool]) -> list[tuple[int, Topic]]:
-        """Takes out what `wanted` says, and returns it."""
-        found = [(row, topic) for queue in self._kinds.values() for row, (topic, _) in queue.items() if wanted(topic)]
-        for row, topic in found:
-            del self._kinds[kind_of(topic)][row]
+    def pairs(self) -> list[tuple[int, Topic]]:
+        """Returns what is here."""
+        return [(row, topic) for queue in self._kinds.values() for row, (topic, _) in queue.items()]
+
+    def take(self, pairs: Iterable[tuple[int, Topic]]) -> list[tuple[int, Topic]]:
+        """Takes out what of `pairs` is still here, and returns it."""
+        found = []
+        for row, topic in pairs:
+            queue = self._kinds.get(kind_of(topic))
+            if queue and row in queue and queue[row][0] == topic:  # the number may be another topic's by now
+                del queue[row]
+                found.append((row, topic))
         return found

@@ -5,7 +5,7 @@ what comes over HTTP.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -29,6 +29,7 @@ from infra.runtime.link_handlers import LinkHandler
 from infra.runtime.node import Node
 from infra.runtime.tapped_link import TappedLink
 from infra.runtime.tokens import Service
+from infra.runtime.turns import in_turns
 from infra.runtime.wrong_peer import wrong_peer
 
 from .client import SiteClient
@@ -90,6 +91,7 @@ class Broker:
         # To whom topics have gone that are still served, and recorded, here; and for how many heartbeats that has been so.
         self._heirs: set[str] = set()
         self._parting_beats = 0
+        self._is_parting = False
         self.far = {
             site: SiteClient(self.links, site, brokers, self.core.wanted_here, era=self.mesh.era, gains_of=self.core.gains.of)
             for site, brokers in options.sites.items()
@@ -100,7 +102,7 @@ class Broker:
         self.offloading = Offloading(self.core, context.log)
         self._recaller = Recaller(self.site, self.core, self.tenure, is_alone=not self.far)
         outlets = SiteOutlets(options.overload, lambda: self.links.now_s)
-        self.subscribers = Subscribers(self.core, self.mesh, self.far, self.handover, self._recaller, outlets, self._is_parted)
+        self.subscribers = Subscribers(self.core, self.mesh, self.far, self.handover, self._recaller, outlets, self._has_parted)
         self.splits = Splits(self.node, self.core, self.tenure, self.mesh.client.links, self.subscribers.tell_lost)
         self.keeper = RevocationKeeper(context.revocations, self.links, options.state, f"{self.site}-{self.node}", context.log)
         self._peers = self._peer_roles()
@@ -273,6 +275,7 @@ class Broker:
     def _moves_over(self) -> None:
         self.handover.announced(MOVES)
         self._end_tenures()
+        self.subscribers.settle()
 
     def _end_tenures(self) -> None:
         if self.handover.over:
@@ -302,15 +305,25 @@ class Broker:
     def _keeps(self, topic: Topic) -> bool:
         return bool(self._heirs) or self._owns(topic)
 
-    def _is_parted(self) -> bool:
+    def _has_parted(self) -> bool:
+        self._end_parting()
         return not self._heirs
 
     def _end_parting(self) -> None:
-        """Records no more what nobody follows here and is others' by now, when they have all of it, and nothing goes past them."""
-        is_late = self._parting_beats > PARTING_BEATS
-        if self._heirs and self.moves.is_over and (is_late or self.mesh.have_taken(self._heirs)):
+        """Records no more what is others' by now, when they have all of it, and nothing comes here any more that followers of it lack."""
+        if self._heirs and not self._is_parting and self.moves.is_over and (self._parting_beats > PARTING_BEATS or self._may_part()):
+            self._is_parting = True
+            in_turns(self._part())
+
+    def _may_part(self) -> bool:
+        return self.mesh.have_taken(self._heirs) and self.subscribers.have_settled()
+
+    def _part(self) -> Iterator[float]:
+        view = self._view
+        yield from self.subscribers.hand_over()
+        self._is_parting = False
+        if self._view == view:  # else more goes to others
             self._heirs.clear()
-            self.subscribers.hand_over()
             self.subscribers.settle()
 
     def _waits_for(self) -> list[str]:
@@ -348,7 +361,7 @@ class Broker:
     def _new_owner(self, topic: Topic) -> Link | None:
         """Returns the link to the broker that `topic` has gone to, if it takes events of other sites from us."""
         link = self.mesh.client.links.get(self.ring.owner(topic) or "")
-        return link if link is not None and link.knows(Strayed) and not link.full else None
+        return link if link is not None and link.knows(Strayed) else None
 
     def _astray(self, body: bytes) -> None:
         if (topic := topic_in(body)) is not None and (link := self._new_owner(topic)) is not None:

@@ -30,6 +30,8 @@ from .site_outlets import SiteOutlets
 
 # How long to wait for one that reads more slowly than its link may queue.
 PAUSE_S: Final = 0.05
+# So many topics are ended in one turn.
+AT_ONCE: Final = 4096
 
 
 class Subscriber:
@@ -83,7 +85,7 @@ class Subscribers:
 
     - `far`: has the client of every other site.
     - `outlets`: what links to other sites are given their events by.
-    - `is_parted()`: tells whether nothing is served or recorded here any more that has gone to other brokers.
+    - `part()`: parts from what has gone to other brokers, where that may be. Returns whether nothing of it is left here.
     """
 
     def __init__(
@@ -94,11 +96,11 @@ class Subscribers:
         handover: Handover,
         recaller: Recaller,
         outlets: SiteOutlets,
-        is_parted: Callable[[], bool] = lambda: True,
+        part: Callable[[], bool] = lambda: True,
     ) -> None:
         self.outlets = outlets
         self._core, self._mesh, self._far, self._handover, self._recaller = core, mesh, far, handover, recaller
-        self._site, self._is_parted = mesh.site, is_parted
+        self._site, self._part = mesh.site, part
         self.everyone: dict[Subscriber, None] = {}
         # What must be reached at each site before former owners may give up the topics that have come, and how long that has taken.
         self._adopted: dict[str, int] = {}
@@ -206,9 +208,13 @@ class Subscribers:
         """Says how far this broker is: under which view nothing is left to do, here and for those who subscribe here."""
         number = self._mesh.view.number
         has_taken = self._handover.over and self._adopted_is_wanted()
-        done = has_taken and self._is_parted() and all(subscriber.settled == number for subscriber in self.everyone)
+        done = has_taken and self.have_settled() and self._part()
         knows = all(subscriber.link.knows(Settled) for subscriber in self.everyone)
         self._mesh.settled(number if done else 0, knows=knows, taken=number if has_taken else 0)
+
+    def have_settled(self) -> bool:
+        """Returns whether all who subscribe have nothing left to do under the view that holds: they have parted from former owners."""
+        return all(subscriber.settled == self._mesh.view.number for subscriber in self.everyone)
 
     def adopt(self, topics: Sequence[tuple[Topic, bool]]) -> None:
         """Goes on recording topics that have come from another broker; for each, whether it was followed at this site."""
@@ -300,9 +306,12 @@ class Subscribers:
                 client.reweigh(changed)
         self.release()
 
-    def hand_over(self) -> None:
-        """Ends the recording of what nobody follows and another broker records by now."""
-        self._withdraw(*self._core.hand_over())
+    def hand_over(self) -> Iterator[float]:
+        """Ends, a part in each turn, the recording of what nobody follows and another broker records by now."""
+        left = self._core.lingering.pairs()
+        for start in range(0, len(left), AT_ONCE):
+            self._withdraw(*self._core.hand_over(left[start : start + AT_ONCE]))
+            yield 0.0
 
     def release(self) -> None:
         """Frees the numbers of rows that nobody wants any more, as far as no delivery can come under them."""

@@ -156,9 +156,10 @@ class EventWindow:
             topic.replacements,
         )
 
-    def has(self, row: int) -> bool:
-        """Returns whether there are events of the topic that has `row`."""
-        return row in self._topics
+    @property
+    def rows(self) -> Collection[int]:
+        """The rows whose topics have events here."""
+        return self._topics.keys()
 
     def _at(self, stamp: int, place: WindowPlace | None) -> WindowPlace | None:
         return place or ((self.epoch, stamp) if stamp else None)

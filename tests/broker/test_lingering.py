@@ -28,6 +28,7 @@ def test_who_is_left_again_waits_anew() -> None:
 def test_what_is_taken_out_is_due_no_more() -> None:
     lingering = Lingering()
     lingering.add([(1, ANN), (2, BOB)], 5)
-    assert lingering.take(lambda topic: topic == ANN) == [(1, ANN)]
+    assert sorted(lingering.pairs()) == [(1, ANN), (2, BOB)]
+    assert lingering.take([(1, ANN), (2, CAT), (3, BOB), (4, MIX)]) == [(1, ANN)]
     assert len(lingering) == 1
     assert list(lingering.due(lambda kind: 6)) == [(2, BOB)]

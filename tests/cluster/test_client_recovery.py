@@ -1,5 +1,6 @@
 """Clients that were away, by themselves, without the SDK: what they missed comes, or they are told that something may be missing."""
 
+import asyncio
 import json
 from typing import Any
 
@@ -10,11 +11,11 @@ from accesspoint.options import AccessPointOptions
 from accesspoint.point import write_point
 from broker.options import BrokerOptions
 from broker.window_bounds import WindowBounds
-from infra.kernel.frames import Recall
+from infra.kernel.frames import Recall, Strayed
 from infra.kernel.topics import Kind, parse_topic
 from infra.runtime import introduction
 from segue.cluster.role_spec import RoleOptions
-from tests.support.cluster import Cluster
+from tests.support.cluster import Cluster, lenient
 from tests.support.user import User, feed
 
 MIX = "hm://playlist/user/ann/playlist/mix/"
@@ -404,7 +405,7 @@ async def test_who_is_away_while_brokers_are_restarted_and_come_and_go_gets_what
     """DPS-13, DPS-16: the window goes with its topics, also of those that nobody else follows and that move several times."""
     topics = [f"hm://playlist/user/ann/playlist/p{n}/" for n in range(24)]
     quiet, busy = topics[:8], topics[8:]
-    async with Cluster(sites=2, brokers=3, tcp=tcp) as c:
+    async with Cluster(sites=2, brokers=3, tcp=tcp, change=lenient) as c:
         await c.leave("sto/b3")
         async with c.user("ann") as ann:
             await ann.ask("subscribe", topics=[*topics, feed("dan")], recover=True)
@@ -431,6 +432,41 @@ async def test_who_is_away_while_brokers_are_restarted_and_come_and_go_gets_what
             for topic in quiet:
                 await change(c, 9, topic=topic)
             await ann.heard(4 * len(busy) + 1 + len(quiet))
+
+
+def moving_at_once(options: Any) -> Any:
+    """Returns lenient options, of brokers whose topics move in one step."""
+    changed = lenient(options)
+    return msgspec.structs.replace(changed, join_steps=1) if isinstance(changed, BrokerOptions) else changed
+
+
+async def test_an_event_of_another_site_that_comes_late_to_a_former_owner_is_passed_on_and_recorded(tcp: bool) -> None:
+    """DPS-13, DPS-16: who follows its topic gets it once, and who was away gets it when they come back."""
+    topics = [f"hm://playlist/user/ann/playlist/p{n}/" for n in range(24)]
+    async with Cluster(sites=2, brokers=2, tcp=tcp, change=moving_at_once) as c:
+        former = c.roles["sto/b2"]
+        mine = [topic for topic in topics if former.ring.owner(parse_topic(topic)) == "b2"]
+        async with c.user("ann") as ann:
+            await ann.ask("subscribe", topics=mine, recover=True, wait="all")
+            point = await point_of(c, ann)
+        async with c.user("bob") as bob:
+            await bob.ask("subscribe", topics=mine, recover=True, wait="all")
+            for source in ("lon/b1", "lon/b2"):
+                c.plan.hold(source, "sto/b2")
+            for topic in mine:
+                await change(c, 1, topic=topic, site="lon")
+            leaving = asyncio.create_task(c.leave("sto/b2"))
+            await c.until(lambda: any(former.ring.owner(parse_topic(topic)) != "b2" for topic in mine))
+            for source in ("lon/b1", "lon/b2"):
+                c.plan.release(source, "sto/b2")
+            await leaving
+            await bob.heard(len(mine))
+            await bob.fence()
+            assert sorted(event["topic"] for event in bob.events) == sorted(mine)
+            assert c.frames(Strayed, "sto/b2", "sto/b1")
+        async with c.user("ann") as ann:
+            assert recovery(await ann.ask("subscribe", topics=mine, recover=True, point=point)) == (True, [], len(mine))
+            assert sorted(event["topic"] for event in ann.events) == sorted(mine)
 
 
 async def test_who_is_away_while_a_broker_is_killed_is_told_of_what_it_had_and_of_nothing_else(tcp: bool) -> None:

@@ -1,6 +1,6 @@
 """Planted defects. A simulation that finds none of them would prove nothing (DPS-30)."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
@@ -14,12 +14,14 @@ from broker.client import SiteClient
 from broker.core import BrokerCore
 from broker.forwarder import Forwarder
 from broker.handover import Handover
+from broker.inheritance import Inheritance
 from broker.laggards import Laggards
 from broker.moving import TopicMoves
 from broker.recaller import Recaller
 from broker.server import Broker
 from broker.tenure import Descent, Tenure
 from broker.window import EventWindow, Missed
+from broker.window_origins import Origins
 from infra.kernel.announcer import Announcer
 from infra.kernel.events import OPENING
 from infra.kernel.frames import Subscribe, View
@@ -112,17 +114,18 @@ async def _goes_at_once(broker: Broker) -> None:
     """Leaves without a word."""
 
 
-def _resumes_late(laggards: Laggards, bit: int, stamp: int, opening: bytes) -> None:
-    _RESUME(laggards, bit, stamp + 1, opening)
+def _resumes_late(laggards: Laggards, bit: int, stamp: int, opening: bytes, known: int) -> None:
+    _RESUME(laggards, bit, stamp + 1, opening, known)
 
 
-def _seals_at_once(moves: TopicMoves, before: Ring, view: View, now_s: float) -> None:
+def _seals_at_once(moves: TopicMoves, before: Ring, view: View, now_s: float) -> Collection[str]:
     waiting = [step for step in moves._steps if not step.is_told]
     for step in waiting:
         step.is_told = True
-    _BEGIN(moves, before, view, now_s)
+    heirs = _BEGIN(moves, before, view, now_s)
     for step in waiting:
         step.is_told = False
+    return heirs
 
 
 def _always_owned(tenure: Tenure, topic: Topic, stamps: dict[int, int]) -> Descent:
@@ -174,6 +177,9 @@ DEFECTS: Final = {
     "ids-left-behind": PlantedDefect("ids of publications stay with the former owner", BrokerCore, "known_ids", lambda _: ()),
     "one-number-less": PlantedDefect("a new owner is told the last number but one", BrokerCore, "last", _one_number_less),
     "seals-at-once": PlantedDefect("a step is sealed before what goes in the one before", TopicMoves, "begin", _seals_at_once),
+    "window-left-behind": PlantedDefect("what is recorded stays with the former owner", Inheritance, "leaving", lambda *_: iter(())),
+    "place-forgotten": PlantedDefect("an event that came with a topic loses its place", Origins, "get", lambda *_: None),
+    "strays-lost": PlantedDefect("a former owner keeps late events of other sites for itself", Broker, "_new_owner", lambda *_: None),
     "joins-at-once": PlantedDefect("who comes back is served before the answer, and nobody is asked", Recoveries, "hold", lambda *_: None),
     "one-event-less": PlantedDefect("who comes back gets all but the first event", EventWindow, "topic_after", _one_event_less),
     "never-too-old": PlantedDefect("what is too old is not missed", EventWindow, "too_old", lambda *_: 0),

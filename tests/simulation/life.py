@@ -258,7 +258,7 @@ class SimulatedLife:
         self._check()
         if answer is None or "recovered" not in answer:
             return
-        its = Return(was, back, asked_s, self.wrong_s, self._is_moved_since(was), self.faults, world.WINDOW_S)
+        its = Return(was, back, asked_s, self.wrong_s, self._is_disturbed_since(was), self.faults, world.WINDOW_S)
         late = check_return(self.oracle, its, answer, set(fields))
         for topic in _topics(answer["lost"]):
             self._lacks(back, topic)
@@ -267,10 +267,10 @@ class SimulatedLife:
         for topic, numbers in late.items():
             self._meanwhile(partial(self._arrived, topic, numbers, {back: back.given_up[topic]}))
 
-    def _is_moved_since(self, was: Follower) -> bool:
-        """Tells whether brokers may have changed since a user had their position: then another one may own their topics."""
+    def _is_disturbed_since(self, was: Follower) -> bool:
+        """Tells whether something may have gone wrong since a user had their position: then nobody may know what they missed."""
         began_s = was.position.now_s if was.position is not None else 0.0
-        return max(self.changed_s, self.wrong_s) + SETTLES_S > began_s or bool(self.world.unsettled())
+        return bool(self.faults) or self.wrong_s + SETTLES_S > began_s
 
     async def _disconnect(self, who: int, how: int, *_: int) -> None:
         if (follower := self.followers.pop(USERS[who % len(USERS)], None)) is not None and follower.client is not None:

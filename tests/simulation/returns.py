@@ -16,7 +16,7 @@ class Return(NamedTuple):
 
     - `was`, `back`: the connection that ended, and the new one.
     - `asked_s`: when they asked for what they missed. `wrong_s`: when something went wrong for the last time.
-    - `is_moved`: whether another broker may own their topics since they had their point.
+    - `is_disturbed`: whether something may be wrong, or may have gone wrong since they had their point. That topics move is nothing wrong.
     - `faults`: how many things are wrong now.
     - `window_s`: for how long events are kept.
     """
@@ -25,7 +25,7 @@ class Return(NamedTuple):
     back: Follower
     asked_s: float
     wrong_s: float
-    is_moved: bool
+    is_disturbed: bool
     faults: int
     window_s: float
 
@@ -85,8 +85,8 @@ def _check_reason(its: Return, topic: str, reason: str, said: set[str]) -> None:
         raise Violated(f"nothing is wrong, and {told}")
     if reason == "other-site" and not its.is_elsewhere:
         raise Violated(f"{told}, but it is the same site")
-    if "point" in said and not (its.is_elsewhere or its.is_moved or its.has_old_point):
-        raise Violated(f"{told}, but nothing has changed since they had their point, and that is not old")
+    if "point" in said and not (its.is_elsewhere or its.is_disturbed or its.has_old_point):
+        raise Violated(f"{told}, but nothing has gone wrong since they had their point, and that is not old")
 
 
 def _check_whole(oracle: SimulationOracle, its: Return, topic: str) -> None:

@@ -122,7 +122,7 @@ def test_those_hear_of_it_whose_broker_was_replaced_before_its_link_was_found_to
         Operation("go_away", 0.0097, (43821, 33368, 5905, 46269)),
         Operation("start", 0.0009, (39047, 6880, 19099, 32705)),
         Operation("settle", 0.0841, (15493, 14760, 7610, 63477)),
-        Operation("power", 0.0004, (40046, 31176, 43564, 12755)),
+        Operation("power", 0.0004, (40049, 31176, 43564, 12755)),
     ]
     found = run(71, 0, operations)
     assert not found.violation, f"{found.violation}\n{found.table(20)}"

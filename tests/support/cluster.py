@@ -60,6 +60,14 @@ def unrecorded(options: RoleOptions) -> RoleOptions:
     return msgspec.structs.replace(options, window={}) if isinstance(options, BrokerOptions) else options
 
 
+def lenient(options: Any) -> Any:
+    """Returns the options of a role that gives nobody up who says nothing for a moment, however busy the machine is."""
+    changed = msgspec.structs.replace(options, link=msgspec.structs.replace(FAST, heartbeat_s=0.25, silent_s=10.0))
+    if isinstance(options, BrokerOptions):
+        changed = msgspec.structs.replace(changed, membership=msgspec.structs.replace(QUICK, suspect_s=5.0, dead_s=10.0))
+    return changed
+
+
 class Cluster:
     """All roles of some sites. Nodes are named "site/node", such as "sto/b1".
 
