@@ -1,9 +1,9 @@
-"""Promptness: which hosts answer pushes soon, as far as they have shown it. Pure."""
+"""Promptness: which hosts answer soon, as far as they have shown it. Pure."""
 
 from collections import OrderedDict
 from typing import Final
 
-# So many hosts are remembered. There are few push services; a stranger may name any number of hosts.
+# So many hosts are remembered. A stranger may name any number of hosts.
 REMEMBERED: Final = 4096
 # How often a host must answer soon before it counts as prompt: one that we do not know, and one that has been slow.
 OWED_AT_FIRST: Final = 1

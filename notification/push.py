@@ -4,12 +4,10 @@ Where a push goes is said by a client, so an endpoint is a stranger's URL: only 
 the name resolves to at the moment of connecting), no redirects, and little is read of the answer.
 """
 
-import asyncio
 import re
 import time
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Callable
 from email.utils import parsedate_to_datetime
 from hashlib import blake2b
 from http import HTTPStatus
@@ -22,25 +20,20 @@ from yarl import URL
 
 from infra.kernel.errors import ConfigError, Refused, Unavailable
 from infra.kernel.public_address import is_this_machine
-from infra.runtime.outgoing.client import OutgoingClient
 from infra.runtime.outgoing.options import OutgoingOptions
 
+from .host_caller import CallBounds, HostCaller
 from .letter import Line
 from .outcome import Outcome, delivered, failed, gone, retry
-from .promptness import Promptness
-from .turns import Turns
 from .vapid import Vapid
 
 MAX_ENDPOINT_CHARS: Final = 2048
 # Push services take 4096 bytes after encryption; some less.
 MAX_PAYLOAD_BYTES: Final = 3072
 MAX_RETRY_AFTER_S: Final = 86_400.0
-EXCERPT_BYTES: Final = 200
 # Pushes to one host that are under way or wait. More are refused for now, so that nobody's line grows without an end.
 MAX_WAITING_PER_HOST: Final = 256
 MAX_WAITING: Final = 16_384
-# An answer within this part of the timeout is soon.
-SOON_SHARE: Final = 0.25
 KEY_BYTES: Final = 65
 AUTH_BYTES: Final = 16
 
@@ -120,19 +113,15 @@ class Pusher:
         self._options = options
         self._vapid = vapid
         self._clock = clock
-        self._slots = asyncio.Semaphore(options.max_connections)
-        self._promptness = Promptness(SOON_SHARE * options.timeout_s)
-        self._unproven_places = max(1, options.max_connections // 2)
-        self._unproven = asyncio.Semaphore(self._unproven_places)
-        self._hosts = Turns(MAX_WAITING, most_of_key=MAX_WAITING_PER_HOST, inside=options.max_connections_per_host)
         private = [*(outgoing.private if outgoing else []), *(_THIS_MACHINE if options.allow_loopback else [])]
-        self._client = OutgoingClient(
-            OutgoingOptions(private=private),
+        bounds = CallBounds(
+            under_way=options.max_connections,
+            under_way_per_host=options.max_connections_per_host,
+            here=MAX_WAITING,
+            here_per_host=MAX_WAITING_PER_HOST,
             timeout_s=options.timeout_s,
-            max_answer_bytes=EXCERPT_BYTES,
-            max_connections=0,  # our own slots bound them
         )
-        self._is_closed = False
+        self._caller = HostCaller(bounds, OutgoingOptions(private=private))
         try:
             vapid.headers("https://push.example.org", options.contact, clock())
         except VapidException:
@@ -164,55 +153,23 @@ class Pusher:
             "Urgency": urgency,
         } | ({"Topic": topic} if topic else {})
         try:
-            async with self._place(url.host or ""):
-                if self._is_closed:
-                    return retry("the pusher has been closed")
-                return await self._post(url, body, headers)
-        except Unavailable as full:
-            return retry(str(full))
+            answer = await self._caller.post(url, body, lambda: headers | self._signed(url))
+        except Refused as error:
+            return failed(f"the subscription cannot be used: {error}")
+        except Unavailable as trouble:
+            return retry(str(trouble))
+        reason = f"{url.host} answers {answer.status} {answer.body.decode(errors='replace')}"
+        return judge(answer.status, reason, wait_s(answer.headers.get("Retry-After"), self._clock()))
 
     async def close(self) -> None:
         """Waits for the pushes under way (each has its timeout), and closes all connections. May be called twice.
 
         Cancelling closes them at once.
         """
-        if self._is_closed:
-            return
-        self._is_closed = True
-        try:
-            async with AsyncExitStack() as taken:
-                for _ in range(self._unproven_places):
-                    await taken.enter_async_context(self._unproven)
-                for _ in range(self._options.max_connections):
-                    await taken.enter_async_context(self._slots)
-        finally:
-            await self._client.close()
+        await self._caller.close()
 
-    @asynccontextmanager
-    async def _place(self, host: str) -> AsyncIterator[None]:
-        """Waits for a place for a push to `host`, and has it inside the block. Raises `Unavailable` where its line is full."""
-        async with self._hosts.take(host), AsyncExitStack() as places:
-            if not self._promptness.is_prompt(host):
-                await places.enter_async_context(self._unproven)
-            await places.enter_async_context(self._slots)
-            yield
-
-    async def _post(self, url: URL, body: bytes, headers: dict[str, str]) -> Outcome:
-        now_s = self._clock()
-        signed = headers | self._vapid.headers(str(url.origin()), self._options.contact, now_s)
-        begun_s = time.monotonic()
-        try:
-            answer = await self._client.post(url, body, signed)
-            self._promptness.note(url.host or "", time.monotonic() - begun_s)
-        except Refused as error:
-            return failed(f"the subscription cannot be used: {error}")
-        except Unavailable as trouble:
-            if isinstance(trouble.__cause__, TimeoutError):
-                self._promptness.note(url.host or "", self._options.timeout_s)
-                return retry(f"{url.host} did not answer within {self._options.timeout_s:g} s")
-            return retry(f"{url.host} cannot be reached: {trouble}")
-        reason = f"{url.host} answers {answer.status} {answer.body.decode(errors='replace')}"
-        return judge(answer.status, reason, wait_s(answer.headers.get("Retry-After"), now_s))
+    def _signed(self, url: URL) -> dict[str, str]:
+        return self._vapid.headers(str(url.origin()), self._options.contact, self._clock())
 
 
 def judge(status: int, reason: str, retry_after_s: float | None) -> Outcome:

@@ -1,30 +1,26 @@
 """The webhook channel: messages on their way to endpoints that users have named, and an `Outcome` for each.
 
 An endpoint is a stranger's URL: it is called at public addresses only, over TLS, without redirects, and little is read of the answer. One
-that is slow holds up nobody: messages to one host have places of their own, and those to one webhook wait in a line.
+that is slow holds up nobody (`HostCaller`).
 """
 
-import asyncio
 from collections import Counter
 from collections.abc import Callable
-from contextlib import AsyncExitStack
 from http import HTTPStatus
 from typing import Annotated, Final
 
 import msgspec
 
 from infra.kernel.errors import Refused, Unavailable
-from infra.runtime.outgoing.client import OutgoingClient
 from infra.runtime.outgoing.options import OutgoingOptions
 
+from .host_caller import CallBounds, HostCaller
 from .outcome import Outcome, delivered, failed, gone, retry
 from .push import wait_s
-from .turns import Turns
 from .webhook import Webhook, check_url, headers_of
 
 MAX_WAITING: Final = 4096
 MAX_WAITING_PER_HOST: Final = 64
-EXCERPT_BYTES: Final = 200
 
 
 class WebhookOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -32,7 +28,8 @@ class WebhookOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 
     - `per_user`: how many a user may have; 0: there are none, and what is there is not called.
     - `timeout_s`: for one message, connecting included.
-    - `max_connections`: messages under way at once; `max_connections_per_host` of them to one host.
+    - `max_connections`: messages under way at once; `max_connections_per_host` of them to one host, and half of them to all hosts that are
+      not known to answer soon.
     """
 
     per_user: Annotated[int, msgspec.Meta(ge=0, le=20)] = 5
@@ -53,12 +50,15 @@ class WebhookCaller:
     def __init__(self, options: WebhookOptions, clock: Callable[[], float], outgoing: OutgoingOptions) -> None:
         self.outcomes: Counter[str] = Counter({"delivered": 0, "retry": 0, "failed": 0, "gone": 0})
         self.private = outgoing.networks()
-        self._options, self._clock = options, clock
-        self._places = asyncio.Semaphore(options.max_connections)
-        self._hosts = Turns(MAX_WAITING, most_of_key=MAX_WAITING_PER_HOST, inside=options.max_connections_per_host)
-        # Our own places bound the connections.
-        self._client = OutgoingClient(outgoing, timeout_s=options.timeout_s, max_answer_bytes=EXCERPT_BYTES, max_connections=0)
-        self._is_closed = False
+        self._clock = clock
+        bounds = CallBounds(
+            under_way=options.max_connections,
+            under_way_per_host=options.max_connections_per_host,
+            here=MAX_WAITING,
+            here_per_host=MAX_WAITING_PER_HOST,
+            timeout_s=options.timeout_s,
+        )
+        self._caller = HostCaller(bounds, outgoing)
 
     async def call(self, webhook: Webhook, message_id: str, body: bytes) -> Outcome:
         """Makes one attempt to hand `body` over. Raises nothing for what a user said or an endpoint does.
@@ -75,32 +75,22 @@ class WebhookCaller:
 
         Cancelling closes them at once.
         """
-        if self._is_closed:
-            return
-        self._is_closed = True
-        try:
-            async with AsyncExitStack() as places:
-                for _ in range(self._options.max_connections):
-                    await places.enter_async_context(self._places)
-        finally:
-            await self._client.close()
+        await self._caller.close()
 
     async def _call(self, webhook: Webhook, message_id: str, body: bytes) -> Outcome:
         try:
             url = check_url(webhook.url, self.private)
-            async with self._hosts.take(url.host or ""), self._places:
-                if self._is_closed:
-                    return retry("this node is closing")
-                now_s = self._clock()
-                answer = await self._client.post(url, body, headers_of(message_id, webhook.secrets_at(int(now_s * 1000)), now_s, body))
+            answer = await self._caller.post(url, body, lambda: self._headers(webhook, message_id, body))
         except Refused as error:
             return failed(f"the webhook cannot be called: {error.reason}")
         except Unavailable as trouble:
-            if isinstance(trouble.__cause__, TimeoutError):
-                return retry(f"no answer within {self._options.timeout_s:g} s")
             return retry(str(trouble))
         reason = f"{url.host} answers {answer.status} {answer.body.decode(errors='replace')}"
-        return judge_webhook(answer.status, reason, wait_s(answer.headers.get("Retry-After"), now_s))
+        return judge_webhook(answer.status, reason, wait_s(answer.headers.get("Retry-After"), self._clock()))
+
+    def _headers(self, webhook: Webhook, message_id: str, body: bytes) -> dict[str, str]:
+        now_s = self._clock()
+        return headers_of(message_id, webhook.secrets_at(int(now_s * 1000)), now_s, body)
 
 
 def judge_webhook(status: int, reason: str, retry_after_s: float | None) -> Outcome:

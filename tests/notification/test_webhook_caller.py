@@ -62,7 +62,7 @@ async def test_silence_and_nobody_there_are_tried_again() -> None:
         at = caller(timeout_s=0.05)
         outcome = await at.call(webhook(receiver.url), "msg_1", b"{}")
         url = receiver.url
-    assert (outcome.state, outcome.reason) == (OutcomeState.RETRY, "no answer within 0.05 s")
+    assert (outcome.state, outcome.reason) == (OutcomeState.RETRY, "127.0.0.1 did not answer within 0.05 s")
     assert (await at.call(webhook(url), "msg_1", b"{}")).state is OutcomeState.RETRY
     await at.close()
     assert (await at.call(webhook(url), "msg_1", b"{}")).reason == "this node is closing"
