@@ -1,9 +1,11 @@
 /** `<segue-feed url="ws://…" token="…" friends="*">`: what friends play, the moment it happens. */
 import type { Client } from "../client.js";
-import type { PastEvent, SegueEvent } from "../messages.js";
+import { Refused, refusal } from "../errors.js";
+import type { PastEvent, RejectedTopic, SegueEvent } from "../messages.js";
 import { ClientElement } from "./client_element.js";
-import { element, STYLE, styled } from "./parts.js";
-import { ago, lineOfEvent } from "./words.js";
+import { FeedRow, type Shown } from "./feed_row.js";
+import { KeyedList } from "./keyed_list.js";
+import { element, say, STYLE, styled } from "./parts.js";
 
 const SHOWN = 50;
 const FEEDS = "hm://presence/user/";
@@ -19,24 +21,33 @@ const FEED_STYLE = `${STYLE}
   :host([phase="connected"]) #phase::before { background: var(--_accent); }
   li { align-items: center; }
   .note { padding: 8px 16px; }
+  li.arrived { animation: arrive 0.35s ease-out; }
+  #refused { padding: 6px 0; border-block-end: 1px solid var(--_line); background: color-mix(in srgb, var(--_line) 35%, var(--_surface)); }
+  #refused:empty { display: none; }
+  #refused p { margin: 0; padding: 4px 16px; font-size: 0.93em; overflow-wrap: anywhere; }
+  @keyframes arrive { from { opacity: 0; transform: translateY(-8px); } }
+  @media (prefers-reduced-motion: reduce) { li.arrived { animation: none; } }
 `;
 
-/** A line of the feed: an event, or a note that something may be missing. */
-type Shown = { readonly event: PastEvent | SegueEvent } | { readonly missed: number | null };
+/** An event, or how many are missing before it. */
+type Told = { readonly key: string } & ({ readonly event: PastEvent | SegueEvent } | { readonly missed: number | null });
 
 /**
  * A feed. `friends` are names of users with blanks between them, or `*`: whoever is a friend of the user; `topics` are other topics, likewise. It begins with the last thing that each
- * friend did. The attribute `phase` says whether it is connected.
+ * friend did. What of them is refused is said. The attribute `phase` says whether it is connected.
  */
 export class SegueFeed extends ClientElement {
   static readonly observedAttributes = ["url", "token", "friends", "topics"];
-  #shown: Shown[] = [];
+  #shown: Told[] = [];
+  #refused = new Map<string, RejectedTopic>();
   #topics: readonly string[] = [];
   #followsFriends = false;
   #title = element("h2");
   #phase = element("span");
+  #refusals = element("div");
   #list = element("ol");
   #empty = element("p", "empty");
+  #rows = new KeyedList<Shown, FeedRow>(this.#list, ({ key }) => key, (shown) => new FeedRow(shown));
 
   constructor() {
     super();
@@ -47,8 +58,10 @@ export class SegueFeed extends ClientElement {
     log.role = "log";
     log.setAttribute("aria-labelledby", "title");
     this.#list.role = "list"; // one without bullets is none to every reader
+    this.#refusals.id = "refused";
+    this.#refusals.role = "status";
     styled(this.root, FEED_STYLE);
-    this.root.append(element("div", "head", this.#title, this.#phase), log, this.#empty);
+    this.root.append(element("div", "head", this.#title, this.#phase), this.#refusals, log, this.#empty);
   }
 
   protected override listen(client: Client, until: (stop: () => void) => void): void {
@@ -57,8 +70,10 @@ export class SegueFeed extends ClientElement {
     this.#followsFriends = names.includes(ALL);
     this.#topics = [...friends, ...listed(this.getAttribute("topics"))];
     this.#shown = [];
+    this.#refused.clear();
     until(client.on("event", (event) => this.#shows(event.topic) && this.#add(event)));
     until(client.on("gap", ({ topics }) => topics.some((topic) => this.#shows(topic)) && void this.#last(client, feedsOf(topics))));
+    until(client.on("ended", ({ topics }) => this.#refuse(topics.filter(({ topic }) => this.#topics.includes(topic)))));
     until(client.on("state", ({ phase }) => this.#told(phase)));
     this.#told(client.state?.phase ?? "connecting");
     void this.#follow(client, friends);
@@ -72,23 +87,47 @@ export class SegueFeed extends ClientElement {
 
   protected override draw(): void {
     const { words } = this;
-    this.#title.textContent = words.friends;
-    const phase = words.phases[this.getAttribute("phase") ?? "connecting"] ?? "";
-    if (this.#phase.textContent !== phase) this.#phase.textContent = phase; // read aloud when it changes
-    this.#empty.textContent = words.quiet;
+    say(this.#title, words.friends);
+    say(this.#phase, words.phases[this.getAttribute("phase") ?? "connecting"] ?? ""); // read aloud when it changes
+    say(this.#empty, words.quiet);
     this.#empty.hidden = this.#shown.length > 0;
-    const rows = this.#shown.map((each) => ("event" in each ? this.#row(each.event) : element("li", "note", words.missed(each.missed))));
-    this.#list.replaceChildren(...rows);
+    const hadAny = this.#list.childElementCount > 0;
+    const fresh = this.#rows.show(this.#shown.map((each) => ({ ...each, words })));
+    if (hadAny) for (const row of fresh) row.root.classList.add("arrived");
+    this.#drawRefusals();
+  }
+
+  #drawRefusals(): void {
+    const lines = [...this.#refused.values()].map(({ topic, code, reason }) => {
+      const name = topic.startsWith(FEEDS) ? topic.slice(FEEDS.length).replace(/\/$/, "") : topic;
+      return code === "forbidden" ? this.words.notAllowed(name) : `${this.words.notFollowed(name)} (${reason})`;
+    });
+    if (lines.join("\n") === [...this.#refusals.children].map(({ textContent }) => textContent).join("\n")) return;
+    this.#refusals.replaceChildren(...lines.map((line) => element("p", "", line)));
+  }
+
+  /** Shows that these are not followed, and why. */
+  #refuse(topics: readonly RejectedTopic[]): void {
+    for (const each of topics) this.#refused.set(each.topic, each);
+    this.changed();
   }
 
   async #follow(client: Client, friends: readonly string[]): Promise<void> {
     if (!this.#topics.length) return;
     try {
-      await client.subscribe(this.#topics);
-      await this.#last(client, friends);
+      const { rejected } = await client.subscribe(this.#topics);
+      if (this.client !== client) return;
+      this.#refuse(rejected);
+      if (rejected.length) this.tell("segue-error", refusal(rejected[0]!.code, rejected[0]!.reason));
+      await this.#last(client, friends.filter((topic) => !this.#refused.has(topic)));
     } catch (error) {
-      this.tell("segue-error", error);
+      this.#failed(client, this.#topics, error);
     }
+  }
+
+  #failed(client: Client, topics: readonly string[], error: unknown): void {
+    if (error instanceof Refused && this.client === client) this.#refuse(topics.map((topic) => ({ topic, code: error.code.name, reason: error.reason })));
+    this.tell("segue-error", error);
   }
 
   /** Follows whoever is a friend, and begins with the last thing that each of them did, also of those who become one. */
@@ -98,7 +137,7 @@ export class SegueFeed extends ClientElement {
       until(client.on("friends", ({ topics }) => void this.#last(client, feedsOf(topics))));
       await this.#last(client, feedsOf(client.topics));
     } catch (error) {
-      this.tell("segue-error", error);
+      this.#failed(client, [this.words.allFriends], error);
     }
   }
 
@@ -116,18 +155,11 @@ export class SegueFeed extends ClientElement {
 
   #add(event: (PastEvent | SegueEvent) & { readonly gap: number | null }): void {
     if (this.#shown.some((each) => "event" in each && each.event.id === event.id && each.event.topic === event.topic)) return;
-    const missed: Shown[] = event.gap === 0 ? [] : [{ missed: event.gap }];
-    this.#shown = [{ event }, ...missed, ...this.#shown].slice(0, SHOWN);
+    this.#refused.delete(event.topic); // it is followed after all
+    const key = `${event.topic} ${event.id}`;
+    const missed: Told[] = event.gap === 0 ? [] : [{ key: `before ${key}`, missed: event.gap }];
+    this.#shown = [{ key, event }, ...missed, ...this.#shown].slice(0, SHOWN);
     this.changed();
-  }
-
-  #row(event: PastEvent | SegueEvent): HTMLLIElement {
-    const { who, verb, what } = lineOfEvent(event, this.words);
-    const avatar = element("span", "avatar", [...who][0] ?? "?");
-    avatar.ariaHidden = "true";
-    const time = element("time", "", ago(Date.now() - event.tsMs, this.words.language));
-    time.dateTime = new Date(event.tsMs).toISOString();
-    return element("li", "", avatar, element("span", "what", element("span", "who", who), ` ${verb}`, what && element("span", "about", what)), time);
   }
 }
 

@@ -11,6 +11,9 @@ export interface Words {
   readonly quiet: string;
   readonly friends: string;
   readonly phases: Readonly<Record<string, string>>;
+  readonly allFriends: string;
+  readonly notAllowed: (name: string) => string;
+  readonly notFollowed: (name: string) => string;
   readonly missed: (count: number | null) => string;
   readonly news: Readonly<Record<string, string>>;
   readonly acts: Readonly<Record<string, string>>;
@@ -54,6 +57,9 @@ const ENGLISH: Words = {
   quiet: "Nobody has played anything yet.",
   friends: "What friends play",
   phases: { connecting: "Connecting", connected: "Live", waiting: "Reconnecting", closed: "Not connected" },
+  allFriends: "friends",
+  notAllowed: (name) => `You may not hear what ${name} does.`,
+  notFollowed: (name) => `Not followed: ${name}`,
   missed: (count) => (count === null ? "something may be missing here" : `${count} ${count === 1 ? "event is" : "events are"} missing here`),
   news: {
     "new-album": "has a new album",
@@ -109,6 +115,9 @@ const SWEDISH: Words = {
   quiet: "Ingen har spelat något ännu.",
   friends: "Vad vänner spelar",
   phases: { connecting: "Ansluter", connected: "Direkt", waiting: "Ansluter igen", closed: "Inte ansluten" },
+  allFriends: "vänner",
+  notAllowed: (name) => `Du får inte höra vad ${name} gör.`,
+  notFollowed: (name) => `Följs inte: ${name}`,
   missed: (count) => (count === null ? "något kan saknas här" : `${count} ${count === 1 ? "händelse" : "händelser"} saknas här`),
   news: {
     "new-album": "har ett nytt album",

@@ -7,7 +7,7 @@ import pytest_asyncio
 
 from tests.support.browser import Browser
 from tests.support.element_page import ElementPage
-from tests.support.scripted_server import TIME_MS, Message, Peer, ScriptedServer, event
+from tests.support.scripted_server import TIME_MS, Message, Peer, ScriptedServer, error, event, subscribed
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -110,3 +110,58 @@ async def test_another_attribute_follows_others(browser: Browser, page: ElementP
     peer = await server.next_peer()
     assert (await peer.heard("subscribe"))["topics"] == [EVE]
     await shows(browser, "eve playsIndigo · Moloko")
+
+
+REFUSED = f"[...{ROOT}.getElementById('refused').children].map((line) => line.textContent)"
+
+
+async def told_as_refused(browser: Browser, *lines: str) -> None:
+    """Waits until the feed says that these are refused."""
+    await browser.within(f"JSON.stringify({REFUSED}) === JSON.stringify({list(lines)})")
+
+
+async def test_what_is_refused_is_said_and_the_rest_is_shown(browser: Browser, page: ElementPage, server: ScriptedServer) -> None:
+    def some(message: Message) -> Message:
+        rejected = [{"topic": BOB, "code": "forbidden", "number": 4204, "reason": "bob lets nobody hear"}]
+        rejected.append({"topic": "elsewhere", "code": "bad-topic", "number": 4109, "reason": "no such topic"})
+        return {**subscribed(message), "rejected": rejected}
+
+    server.answers["subscribe"] = some
+    where = f"url='{server.url}' token='secret'"
+    page.body = f"<segue-feed {where} friends='bob eve' topics='elsewhere'></segue-feed>"
+    try:
+        await browser.open(page.url)
+        await told_as_refused(browser, "You may not hear what bob does.", "Not followed: elsewhere (no such topic)")
+        await shows(browser, "eve playsIndigo · Moloko")
+        peer = await server.next_peer()
+        await peer.send(event(BOB, 1))
+        await told_as_refused(browser, "Not followed: elsewhere (no such topic)")
+    finally:
+        server.answers["subscribe"] = subscribed
+
+
+async def test_what_the_user_may_hear_no_longer_is_said(browser: Browser, page: ElementPage, server: ScriptedServer) -> None:
+    page.language = "sv"
+    peer = await opened(browser, page, server, "bob eve")
+    await peer.send({"op": "ended", "topics": [{"topic": BOB, "code": "forbidden", "number": 4204, "reason": "no longer"}]})
+    await told_as_refused(browser, "Du får inte höra vad bob gör.")
+
+
+async def test_where_nobody_can_say_who_the_friends_are_that_is_said(browser: Browser, page: ElementPage, server: ScriptedServer) -> None:
+    server.answers["subscribe"] = lambda message: error("unavailable", 4300, id=message["id"], reason="there is no social service")
+    page.body = f"<segue-feed url='{server.url}' token='secret' friends='*'></segue-feed>"
+    try:
+        await browser.open(page.url)
+        await told_as_refused(browser, "Not followed: friends (there is no social service)")
+    finally:
+        server.answers["subscribe"] = subscribed
+
+
+async def test_a_row_stays_the_same_element_when_others_come(browser: Browser, page: ElementPage, server: ScriptedServer) -> None:
+    peer = await opened(browser, page, server, "bob")
+    await peer.send(event(BOB, 1))
+    await shows(browser, "bob playsBjörk")
+    await browser.value(f"window.kept = {ROOT}.querySelector('li'); 0")
+    await peer.send(event(BOB, 2))
+    await shows(browser, "bob playsBjörk", "bob playsBjörk")
+    assert await browser.value(f"[...{ROOT}.querySelectorAll('li')].indexOf(window.kept)") == 1

@@ -52,6 +52,8 @@ async def test_nobody_is_kept_out(browser: Browser, page: ElementPage, scheme: s
             await peer.send(event(BOB, number))
         await browser.within(f"{FEED}?.querySelectorAll('li').length === 3 && {BELL}.querySelectorAll('li').length === 1")
         await browser.within(f"{PREFERENCES}?.querySelector('table')")
+        await peer.send({"op": "ended", "topics": [{"topic": BOB, "code": "forbidden", "number": 4204, "reason": "no longer"}]})
+        await browser.within(f"{FEED}.getElementById('refused').textContent")
         await judge(browser, RULES)
         await browser.value(f"{BELL}.getElementById('bell').click()")
         await browser.within(f"{BELL}.querySelector('li.unread')")
