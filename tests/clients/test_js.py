@@ -15,6 +15,7 @@ from infra.runtime.tokens import read_secret
 from segue.cluster.tokens import user_token
 from tests.clients.conformance.drivers import FailedCallError, NodeDriver
 from tests.support.node import PACKAGE, built, run
+from tests.support.webhook_receiver import WebhookReceiver, is_signed
 
 BOB: Final = "hm://presence/user/bob/"
 MAX_GZIPPED_BYTES: Final = 12 * 1024
@@ -72,7 +73,7 @@ def site_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 async def site(site_folder: Path) -> AsyncIterator[dict[str, Any]]:
     """The addresses of a `segue up` of its own, on ports of its own."""
-    command = ("-m", "segue", "up", "--policy", "open", "--json", "--port-base", "0", "--state", str(site_folder))
+    command = ("-m", "segue", "up", "--policy", "open", "--json", "--port-base", "0", "--private", "127.0.0.1", "--state", str(site_folder))
     process = await asyncio.create_subprocess_exec(sys.executable, *command, stdout=asyncio.subprocess.PIPE, start_new_session=True)
     try:
         assert process.stdout is not None
@@ -131,6 +132,31 @@ async def test_services_of_a_real_site_do_what_the_api_asks(site: dict[str, Any]
         assert (await ask("ann", "settings", "preferences"))["digest_at"] == "09:00"
         with pytest.raises(FailedCallError, match="not-found"):
             await ask("ann", "settings", "why", "nothing")
+
+
+@pytest.mark.e2e
+async def test_notifications_are_posted_to_a_webhook_that_the_api_has_made(site: dict[str, Any], site_folder: Path) -> None:
+    """The client names an endpoint, has it tested, gives it another secret, and removes it."""
+    where = {"urls": {"settings": kind_url(site["notification"])}, "token": user_token(read_secret(site_folder / "secret.key"), "ann")}
+    async with WebhookReceiver() as receiver, NodeDriver() as driver, asyncio.timeout(DEADLINE_S):
+
+        async def ask(method: str, *args: Any) -> Any:
+            return await driver.call("api", {**where, "part": "settings", "method": method, "args": args})
+
+        made = await ask("addWebhook", receiver.url)
+        assert [(each["id"], each["url"]) for each in await ask("webhooks")] == [(made["id"], receiver.url)]
+        renewed = await ask("rotateWebhook", made["id"])
+        assert renewed["secret"] != made["secret"]
+        assert (await ask("testWebhook", made["id"]))["state"] == "delivered"
+        [(headers, body)] = receiver.messages
+        assert all(is_signed(each["secret"], headers, body) for each in (made, renewed))
+        assert json.loads(body)["type"] == "test"
+        await ask("removeWebhook", made["id"])
+        assert await ask("webhooks") == []
+        with pytest.raises(FailedCallError, match="not-found"):
+            await ask("testWebhook", made["id"])
+        with pytest.raises(FailedCallError, match="bad-field"):
+            await ask("addWebhook", "http://10.0.0.1/")
 
 
 def kind_url(found: str | list[str]) -> str:

@@ -22,7 +22,7 @@ header {{ display: flex; justify-content: end; }}
 class ElementPage:
     """A server of one page: `body` within it, in `language`. `url` is its address.
 
-    It keeps `preferences` under the same address, and refuses them with the words of `refusal`, if there are any.
+    It keeps `preferences` under the same address, and refuses them with the words of `refusal`, if there are any. The user has `webhooks`.
     """
 
     def __init__(self) -> None:
@@ -30,6 +30,7 @@ class ElementPage:
         self.language = "en"
         self.url = ""
         self.preferences: dict[str, Any] = {}
+        self.webhooks: list[dict[str, Any]] = []
         self.refusal = ""
         self._runner: web.AppRunner | None = None
 
@@ -38,6 +39,7 @@ class ElementPage:
         app.router.add_get("/", self._answer)
         app.router.add_static("/segue", built())
         app.router.add_route("*", "/v1/me/preferences", self._preferences)
+        app.router.add_get("/v1/me/webhooks", self._webhooks)
         self._runner = web.AppRunner(app, shutdown_timeout=0.1)
         await self._runner.setup()
         await web.TCPSite(self._runner, "127.0.0.1", 0).start()
@@ -56,6 +58,9 @@ class ElementPage:
         if request.method == "PUT":
             self.preferences = await request.json()
         return web.json_response(self.preferences)
+
+    async def _webhooks(self, _: web.Request) -> web.Response:
+        return web.json_response({"webhooks": self.webhooks})
 
     async def _answer(self, _: web.Request) -> web.Response:
         direction = "rtl" if self.language == "ar" else "ltr"

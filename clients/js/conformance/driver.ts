@@ -33,9 +33,12 @@ function inWords(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [named(name), name === "payload" || name === "data" ? each : inWords(each)]));
 }
 
+function camelName(name: string): string {
+  return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
 function camel(options: Record<string, unknown>): ClientOptions {
-  const named = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-  return Object.fromEntries(Object.entries(options).map(([name, each]) => [named(name), typeof each === "object" ? camel(each as Record<string, unknown>) : each]));
+  return Object.fromEntries(Object.entries(options).map(([name, each]) => [camelName(name), typeof each === "object" ? camel(each as Record<string, unknown>) : each]));
 }
 
 function made({ urls, tokens, positions, subscription_tokens, ...options }: Record<string, any>): Client {
@@ -81,8 +84,7 @@ const CALLS: Record<string, (args: Record<string, any>) => unknown> = {
   mark_read: ({ marks }) => inbox.markRead(...marks),
   mark_unread: ({ marks }) => inbox.markUnread(...marks),
   replica: ({ steps, prefix = "e" }) => replayed(steps, prefix),
-  // Of real services only, which no scenario has.
-  api: ({ urls, token, part, method, args }) => answered((new Api(urls, token) as unknown as Record<string, any>)[part][method](...args)),
+  api: ({ urls, token, part, method, args }) => answered((new Api(urls, token) as unknown as Record<string, any>)[part][camelName(method)](...args)),
 };
 
 /** Returns what a replica asks for, and shows, at each of the steps of clients/conformance/replica.json. */
@@ -91,8 +93,7 @@ function replayed(steps: { do: string; with?: unknown[] }[], prefix: string): un
   const core = new ReplicaCore(() => `${prefix}${++edits}`);
   const calls = core as unknown as Record<string, (...given: unknown[]) => Request[]>;
   return steps.map((step) => {
-    const name = step.do.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-    const asks = calls[name]!.apply(core, step.with ?? []).map((each) => Object.fromEntries(Object.entries(each).filter(([field]) => field !== "reason")));
+    const asks = calls[camelName(step.do)]!.apply(core, step.with ?? []).map((each) => Object.fromEntries(Object.entries(each).filter(([field]) => field !== "reason")));
     return { asks, shows: core.tracks };
   });
 }

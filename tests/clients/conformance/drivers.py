@@ -73,6 +73,8 @@ class PythonDriver:
             return self._close()
         if name in IN_INBOX:
             return self._at_inbox(name, **args)
+        if name == "api":
+            return self._ask(**args)
         assert self._client is not None
         client = self._client
         calls: dict[str, Callable[..., Awaitable[Any]]] = {
@@ -118,6 +120,10 @@ class PythonDriver:
         if self._client is not None:
             await self._client.close()
         await asyncio.gather(*self._reading, return_exceptions=True)
+
+    async def _ask(self, *, urls: str, token: str, part: str, method: str, args: Sequence[Any]) -> Any:
+        async with segue.Api(urls, token) as api:
+            return await getattr(getattr(api, part), method)(*args)
 
     async def _offloaded(self) -> list[str]:
         assert self._client is not None

@@ -4,20 +4,39 @@ from typing import Any
 
 import pytest
 
-from tests.clients.conformance.drivers import NodeDriver, PythonDriver
+from tests.clients.conformance.drivers import FailedCallError, NodeDriver, PythonDriver
 from tests.clients.conformance.runner import SCENARIOS, Runner, matches
+from tests.support.answering_service import AnsweringService
 from tests.support.scripted_server import TIME_MS, Answer, Message, ScriptedServer
 
 EACH = {each["name"]: each for each in SCENARIOS["scenarios"]}
+REQUESTS = {each["name"]: each for each in SCENARIOS["requests"]}
+DRIVERS = pytest.mark.parametrize("driver", [PythonDriver, NodeDriver], ids=["python", "typescript"])
 
 
-@pytest.mark.parametrize("driver", [PythonDriver, NodeDriver], ids=["python", "typescript"])
+@DRIVERS
 @pytest.mark.parametrize("name", EACH)
 async def test_a_client_does_what_the_scenario_says(name: str, driver: type[PythonDriver] | type[NodeDriver]) -> None:
     async with ScriptedServer() as server, driver() as client:
         silence: dict[str, Answer] = dict.fromkeys(SCENARIOS["ops"], _silent)
         server.answers = silence | {"ping": _pong}
         await Runner(client, server).play(EACH[name]["steps"])
+
+
+@DRIVERS
+@pytest.mark.parametrize("name", REQUESTS)
+async def test_a_client_asks_services_what_the_file_says(name: str, driver: type[PythonDriver] | type[NodeDriver]) -> None:
+    request = REQUESTS[name]
+    part, _, method = request["call"].partition(".")
+    async with AnsweringService(**request["answers"]) as service, driver() as client:
+        args = {"urls": service.url, "token": "secret", "part": part, "method": method, "args": request["with"]}
+        if "raises" in request:
+            with pytest.raises(FailedCallError) as raised:
+                await client.call("api", args)
+            matches({"kind": raised.value.kind, "code": raised.value.code}, request["raises"])
+        else:
+            matches(await client.call("api", args), request["returns"])
+    matches(service.asked, [request["asks"] | {"authorization": "Bearer secret"}])
 
 
 def _silent(_: Message) -> Message | None:
@@ -29,8 +48,8 @@ def _pong(_: Message) -> Message | None:
 
 
 def test_every_scenario_has_a_name_of_its_own_and_says_what_it_is_about() -> None:
-    assert len(EACH) == len(SCENARIOS["scenarios"])
-    assert all(each["about"].endswith(".") for each in EACH.values())
+    assert len(EACH | REQUESTS) == len(SCENARIOS["scenarios"]) + len(SCENARIOS["requests"])
+    assert all(each["about"].endswith(".") for each in (EACH | REQUESTS).values())
 
 
 @pytest.mark.parametrize(

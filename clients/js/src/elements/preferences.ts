@@ -5,6 +5,8 @@ import { element, STYLE, styled, wordsFor } from "./parts.js";
 const DEFAULT_URL = "http://127.0.0.1:7720";
 const CLASSES = ["new-album", "new-track", "artist-playlist", "friend-joined", "playlist"] as const;
 const CHANNELS = ["in-client", "push", "email"] as const;
+/** The channel of those who have an endpoint for it. */
+const WEBHOOK = "webhook";
 const DIGESTS = ["off", "daily", "weekly"] as const;
 const DAYS: readonly Weekday[] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 /** A night, for who has none yet. */
@@ -25,12 +27,16 @@ const PREFERENCES_STYLE = `${STYLE}
   #status { min-height: 1.5em; margin: 12px 4px 0; color: var(--_faint); }
 `;
 
-/** A form that saves what is changed at once. Times are those of the browser's time zone, which is saved with them. */
+/**
+ * A form that saves what is changed at once. Times are those of the browser's time zone, which is saved with them. Webhooks have a column for those
+ * who have any, or have opted out of them.
+ */
 export class SeguePreferences extends HTMLElement {
   static readonly observedAttributes = ["url", "token"];
   readonly root = this.attachShadow({ mode: "open" });
   #given: SettingsClient | undefined;
   #held: NotificationPreferences | undefined;
+  #hasWebhooks = false;
   #saving: Promise<void> = Promise.resolve();
   #form = element("form");
   #status = element("p");
@@ -66,8 +72,11 @@ export class SeguePreferences extends HTMLElement {
 
   async #load(): Promise<void> {
     try {
-      const held = await this.#settings()?.preferences();
-      if (held) this.#show(held);
+      const settings = this.#settings();
+      if (!settings) return;
+      const [held, webhooks] = await Promise.all([settings.preferences(), settings.webhooks().catch(() => [])]); // without, there is no column
+      this.#hasWebhooks = webhooks.length > 0;
+      this.#show(held);
     } catch (error) {
       this.#failed(error);
     }
@@ -95,10 +104,12 @@ export class SeguePreferences extends HTMLElement {
   #read(): NotificationPreferences {
     const said = new FormData(this.#form);
     const text = (name: string): string => String(said.get(name) ?? "");
-    const channels: Record<string, Record<string, boolean>> = {};
+    const channels: Record<string, Record<string, boolean>> = { ...this.#held!.channels }; // what is not shown stays
     for (const about of CLASSES) {
-      const refused = CHANNELS.filter((channel) => !said.has(`${about} ${channel}`));
-      if (refused.length) channels[about] = Object.fromEntries(refused.map((channel) => [channel, false]));
+      const others = Object.entries(channels[about] ?? {}).filter(([channel]) => !this.#shown().includes(channel));
+      const refused = this.#shown().filter((channel) => !said.has(`${about} ${channel}`));
+      delete channels[about];
+      if (others.length || refused.length) channels[about] = Object.fromEntries([...others, ...refused.map((channel) => [channel, false])]);
     }
     const quiet = said.has("quiet") ? { from: text("from") || NIGHT.from, to: text("to") || NIGHT.to } : null;
     const digest = text("digest") as NotificationPreferences["digest"];
@@ -113,11 +124,17 @@ export class SeguePreferences extends HTMLElement {
     if (focused) this.#form.querySelector<HTMLElement>(`[name="${CSS.escape(focused)}"]`)?.focus();
   }
 
+  /** The channels that have a column. */
+  #shown(): readonly string[] {
+    const isRefused = Object.values(this.#held?.channels ?? {}).some((each) => each[WEBHOOK] === false);
+    return this.#hasWebhooks || isRefused ? [...CHANNELS, WEBHOOK] : CHANNELS;
+  }
+
   #table({ channels }: NotificationPreferences): HTMLTableElement {
     const words = wordsFor(this);
-    const head = element("tr", "", element("td"), ...CHANNELS.map((channel) => heading(words.channels[channel]!, "col")));
+    const head = element("tr", "", element("td"), ...this.#shown().map((channel) => heading(words.channels[channel]!, "col")));
     const rows = CLASSES.map((about) => {
-      const boxes = CHANNELS.map((channel) => {
+      const boxes = this.#shown().map((channel) => {
         const box = input("checkbox", `${about} ${channel}`);
         box.checked = channels[about]?.[channel] !== false;
         box.ariaLabel = `${words.classes[about]}: ${words.channels[channel]}`;

@@ -88,3 +88,34 @@ async def test_it_speaks_the_language_of_the_page(browser: Browser, page: Elemen
     page.language = "sv"
     await opened(browser, page)
     assert await browser.value(f"{ROOT}.querySelector('tbody th').textContent") == "Nya album"
+
+
+WEBHOOK = {"id": "a1", "url": "https://example.org/", "made_ms": 1, "previous_until_ms": 0}
+
+
+async def test_webhooks_have_a_column_for_those_who_have_any(browser: Browser, page: ElementPage) -> None:
+    page.webhooks = [WEBHOOK]
+    await opened(browser, page)
+    assert await browser.value(f"[...{ROOT}.querySelectorAll('thead th')].map((each) => each.textContent)") == [
+        "Here",
+        "Push",
+        "Mail",
+        "Webhooks",
+    ]
+    await browser.value(f"{field('playlist webhook')}.click()")
+    await browser.within(f"{STATUS} === 'Saved'")
+    assert page.preferences["channels"] == {"new-album": {"email": False}, "playlist": {"webhook": False}}
+    page.webhooks = []
+    await browser.open(page.url)
+    await browser.within(f"{ROOT}?.querySelectorAll('thead th').length === 4 && !{field('playlist webhook')}.checked")
+
+
+async def test_what_the_form_does_not_show_stays_as_it_is(browser: Browser, page: ElementPage) -> None:
+    kept = {"of-tomorrow": {"push": False}, "playlist": {"by-pigeon": False}}
+    await opened(browser, page)
+    page.preferences = {**HELD, "channels": kept}
+    await browser.open(page.url)
+    await browser.within(f"customElements.get('segue-preferences') && {ROOT}.querySelector('table')")
+    await browser.value(f"{field('playlist push')}.click()")
+    await browser.within(f"{STATUS} === 'Saved'")
+    assert page.preferences["channels"] == {"of-tomorrow": {"push": False}, "playlist": {"by-pigeon": False, "push": False}}
