@@ -22,7 +22,8 @@ SOON_SHARE: Final = 0.25
 
 
 class CallBounds(NamedTuple):
-    """How many calls there are at once, in all and to one host, under way and with those that wait; and how long one takes at most."""
+    """The bounds of calls: how many are under way at once, in all and to one host; how many are here with those that wait; and how long one
+    takes at most."""
 
     under_way: int
     under_way_per_host: int
