@@ -74,7 +74,7 @@ function login(name, where) {
   $("release-card").hidden = $("mail-card").hidden = !site.notification;
   $("address").textContent = addressOf(user);
   $("no-mail").hidden = site.mail;
-  $("has-mail").hidden = $("mailbox-link").hidden = !site.mail;
+  $("has-mail").hidden = $("mailbox-link").hidden = $("pages").hidden = !site.mail;
   $("follow").elements.user.value = user === "bob" ? "alice" : "bob";
   wire = new Wire(place.url, fetchToken, { state: show, welcome, event: take, ended, pulled: () => pull() });
   wire.open();
