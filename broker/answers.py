@@ -9,7 +9,7 @@ from infra.runtime.http.openapi import RejectedRow
 _NAME: Final = "[A-Za-z0-9._-]{1,128}"
 _TOPIC: Final = (
     f"^hm://(presence/user/{_NAME}|playlist/user/{_NAME}/playlist/{_NAME}"
-    f"|notifications/feed/{_NAME}%(new-album|new-track|artist-playlist|friend-joined))/$"
+    f"|notifications/feed/{_NAME}%(new-album|new-track|artist-playlist|friend-joined|new-follower))/$"
 )
 
 

@@ -27,7 +27,7 @@ class PulledItem(msgspec.Struct, frozen=True):
     read: bool
     topic: str
     kind: str
-    class_: Literal["new-album", "new-track", "artist-playlist", "friend-joined", "playlist"] = msgspec.field(name="class")
+    class_: Literal["new-album", "new-track", "artist-playlist", "friend-joined", "new-follower", "playlist"] = msgspec.field(name="class")
     ts: UnixMs
     id: str
     payload: dict[str, Any]

@@ -39,7 +39,7 @@ REFINED: Final[Mapping[Any, Mapping[str, Schema]]] = {
         "topic": {
             "description": "Of a kind that belongs to the service.",
             "pattern": f"^hm://(playlist/user/{_NAME}/playlist/{_NAME}"
-            f"|notifications/feed/{_NAME}%(new-album|new-track|artist-playlist|friend-joined))/$",
+            f"|notifications/feed/{_NAME}%(new-album|new-track|artist-playlist|friend-joined|new-follower))/$",
         },
         "kind": {"description": "What happened.", "pattern": "^[a-z][a-z0-9-]{0,31}$"},
         "payload": {"type": "object", "description": "Passed on as it was written; at most 16 KiB."},

@@ -47,7 +47,14 @@ class Audience(msgspec.Struct, frozen=True, omit_defaults=True):
     sent: bool = False
 
 
-class _Accepted(msgspec.Struct):
+async def alone(user: str, *, friend: bool = False) -> AsyncIterator[Audience]:
+    """Yields the audience of what concerns `user` and nobody else; `friend`: they follow the producer."""
+    yield Audience([user], friend=friend)
+
+
+class IntakeReceipt(msgspec.Struct, frozen=True):
+    """The answer of an intake: for how many followers it has stored something, and whether it knew the id already."""
+
     accepted: int
     duplicate: bool = False
 
@@ -84,8 +91,8 @@ class IntakeClient:
         if self._http is not None:
             await self._http.close()
 
-    async def notify(self, notification: OutgoingNotification, audience: AsyncIterator[Audience]) -> int:
-        """Has `notification` stored for all followers in `audience`; returns how many they were.
+    async def notify(self, notification: OutgoingNotification, audience: AsyncIterator[Audience]) -> IntakeReceipt:
+        """Has `notification` stored for all followers in `audience`.
 
         Raises Refused when it will never be taken, and Unavailable when it was not taken now: repeat it with the same id, and
         nothing is lost or doubled. What `audience` raises becomes Unavailable, too. Cancelling leaves open what was taken.
@@ -94,14 +101,14 @@ class IntakeClient:
             raise Unavailable("no notification intake is configured")
         url = self._urls[self._turn % len(self._urls)]
         try:
-            accepted = await self._post(url, notification, audience)
+            receipt = await self._post(url, notification, audience)
         except Unavailable:
             self._turn += 1
             raise
-        self.accepted += accepted
-        return accepted
+        self.accepted += receipt.accepted
+        return receipt
 
-    async def _post(self, url: str, notification: OutgoingNotification, audience: AsyncIterator[Audience]) -> int:
+    async def _post(self, url: str, notification: OutgoingNotification, audience: AsyncIterator[Audience]) -> IntakeReceipt:
         headers = {"Authorization": f"Bearer {self._token()}", "Content-Type": "application/x-ndjson"}
         try:
             async with asyncio.timeout(self._idle_s) as idle:
@@ -128,11 +135,11 @@ async def _lines(notification: OutgoingNotification, audience: AsyncIterator[Aud
     alive()
 
 
-def _read(url: str, status: int, body: bytes) -> int:
-    """Returns how many followers an answer accepts. Raises Refused or Unavailable for one that accepts nothing."""
+def _read(url: str, status: int, body: bytes) -> IntakeReceipt:
+    """Returns what an answer accepts. Raises Refused or Unavailable for one that accepts nothing."""
     try:
         if status == 202:
-            return msgspec.json.decode(body, type=_Accepted).accepted
+            return msgspec.json.decode(body, type=IntakeReceipt)
         error = msgspec.json.decode(body, type=_Error)
     except msgspec.DecodeError:
         error = _Error(reason=f"{body[:200]!r}")

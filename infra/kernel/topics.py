@@ -38,7 +38,7 @@ class Kind(StrEnum):
 
 
 ARTIST_TYPES: Final = ("new-album", "new-track", "artist-playlist")
-SOCIAL_TYPES: Final = ("friend-joined",)
+SOCIAL_TYPES: Final = ("friend-joined", "new-follower")
 MAX_ID: Final = 128
 # One question for last events names so many friend feeds at most.
 MAX_LAST: Final = 500

@@ -39,6 +39,8 @@ def words(uri: str, cls: str, kind: str, payload: Mapping[str, Any]) -> Words:
             return Words(f"New playlist by {_artist(payload, subject)}", _field(payload, "playlist_name", "playlist", "title"))
         case "friend-joined":
             return Words(f"{_field(payload, 'friend_name', 'friend', 'user') or 'A friend of yours'} has joined", "")
+        case "new-follower":
+            return Words(f"{_field(payload, 'user') or 'Somebody'} follows you now", "")
         case "playlist":
             return _playlist(kind, payload, subject)
         case _:

@@ -26,7 +26,7 @@ SECTIONS: Final = {
         entry("publish", "segue.cli.publish:publish", "Publish an event on TOPIC, or those in a file"),
         entry("act", "segue.cli.act:act", "Tell a user's friends what the user does"),
         entry("notify", "segue.cli.notify:notify", "Tell followers of TOPIC something"),
-        entry("friends", "segue.cli.friends:friends", "Show whom a user follows, follow somebody, or stop following"),
+        entry("friends", "segue.cli.friends:friends", "Follow users, and list who is followed and who follows"),
         entry("links", "segue.cli.links:links", "Link address books, and list which a user has linked"),
         entry("wall", "segue.cli.links:wall", "Show or set whether a user wants wall posts"),
         entry("playlists", "segue.cli.playlists:playlists", "Make and change playlists, list and follow them"),

@@ -1,4 +1,6 @@
-"""`segue friends`: whom a user follows."""
+"""`segue friends`: whom a user follows, and who follows them."""
+
+from collections.abc import AsyncIterator, Callable
 
 import click
 
@@ -11,7 +13,7 @@ from .user_access import at_social, social_options
 
 @click.group()
 def friends() -> None:
-    """Show whom a user follows, follow somebody, or stop following."""
+    """Follow users, and list who is followed and who follows."""
 
 
 @friends.command("list")
@@ -19,11 +21,14 @@ def friends() -> None:
 def list_(user: str | None, access: Access) -> None:
     """Print whom the user follows, one name a line, and who of them is a friend: they follow back."""
 
-    async def work(social: Social) -> list[FollowedUser]:
-        return [each async for each in social.friends()]
+    _show(access, user, Social.friends)
 
-    for each in at_social(access, user, work):
-        click.echo(printable(each.user) + " (friend)" * each.mutual)
+
+@friends.command()
+@social_options
+def followers(user: str | None, access: Access) -> None:
+    """Print who follows the user, one name a line, and who of them is a friend: the user follows them, too."""
+    _show(access, user, Social.followers)
 
 
 @friends.command()
@@ -42,3 +47,11 @@ def remove(other: str, user: str | None, access: Access) -> None:
     """Follow USER no more."""
     at_social(access, user, lambda social: social.unfollow(other))
     click.echo(f"you do not follow {other}")
+
+
+def _show(access: Access, user: str | None, listed: Callable[[Social], AsyncIterator[FollowedUser]]) -> None:
+    async def work(social: Social) -> list[FollowedUser]:
+        return [each async for each in listed(social)]
+
+    for each in at_social(access, user, work):
+        click.echo(printable(each.user) + " (friend)" * each.mutual)

@@ -19,7 +19,7 @@ Viewing = Literal["private", "followers", "public"]
 
 
 class FollowedUser(msgspec.Struct, frozen=True):
-    """A user whom one follows. `mutual`: they follow back, so both are friends."""
+    """A user whom one follows, or who follows one. `mutual`: it goes both ways, so both are friends."""
 
     user: str
     mutual: bool
@@ -71,6 +71,10 @@ class _Friends(AnsweredPage):
     friends: list[FollowedUser]
 
 
+class _Followers(AnsweredPage):
+    followers: list[FollowedUser]
+
+
 class _Blocks(AnsweredPage):
     blocked: list[str]
 
@@ -84,6 +88,12 @@ class Social(ServiceClient):
         """Yields all whom the user follows, by name."""
         async for page in self._pages(_Friends, "friends"):
             for each in page.friends:
+                yield each
+
+    async def followers(self) -> AsyncIterator[FollowedUser]:
+        """Yields all who follow the user, and whether the user follows them, too. By name, where services keep things in SQLite."""
+        async for page in self._pages(_Followers, "followers"):
+            for each in page.followers:
                 yield each
 
     async def follow(self, user: str) -> bool:

@@ -23,6 +23,20 @@ class FriendsPage(msgspec.Struct, frozen=True):
     next: NextPage
 
 
+class SocialFollower(msgspec.Struct, frozen=True):
+    """A user who follows the caller."""
+
+    user: str
+    mutual: Annotated[bool, msgspec.Meta(description="You follow them, too.")]
+
+
+class FollowersPage(msgspec.Struct, frozen=True):
+    """A page of the caller's followers."""
+
+    followers: list[SocialFollower]
+    next: NextPage
+
+
 class SubscribedFriends(msgspec.Struct, frozen=True):
     """A page of the names of friends who are subscribed to a user's feed."""
 

@@ -46,6 +46,11 @@ def joined_topic(user: str) -> Topic:
     return parse_topic(f"hm://notifications/feed/{user}%friend-joined/")
 
 
+def followers_topic(user: str) -> Topic:
+    """Returns the feed that tells `user` who has begun to follow them."""
+    return parse_topic(f"hm://notifications/feed/{user}%new-follower/")
+
+
 def hashed(salt: bytes, provider: str, external_id: str) -> bytes:
     """Returns what is remembered of an external id at `provider`.
 

@@ -1,6 +1,5 @@
 """The courier of social: it keeps what was promised, each task of the outbox, as often as it takes."""
 
-from collections.abc import AsyncIterator
 from typing import Final
 
 import msgspec
@@ -11,13 +10,14 @@ from infra.kernel.roles import PLAYLIST
 from infra.kernel.topics import format_topic
 
 from ..follows import FollowStore
-from ..intake_client import Audience, OutgoingNotification
+from ..intake_client import OutgoingNotification, alone
 from ..neighbours import Neighbours
 from ..tasks import OutboxTask
 from .core import joined_topic
+from .follower_news import FollowerNews
 from .friends import Friends
 from .privacy import Privacy
-from .promise import Match, Prune, PutUp, Share, TellJoined
+from .promise import Match, Prune, PutUp, Share, TellFollowed, TellJoined
 from .wall import Wall
 
 KIND: Final = "friend-joined"
@@ -30,11 +30,19 @@ class Pruned(msgspec.Struct, frozen=True):
 
 
 class SocialCourier:
-    """The courier; `perform` is what the relay calls. Without a `wall` nothing is put up."""
+    """The courier; `perform` is what the relay calls. `followed` tells of new followers. Without a `wall` nothing is put up."""
 
-    def __init__(self, friends: Friends, privacy: Privacy, follows: FollowStore, neighbours: Neighbours, wall: Wall | None) -> None:
+    def __init__(
+        self,
+        friends: Friends,
+        privacy: Privacy,
+        follows: FollowStore,
+        neighbours: Neighbours,
+        followed: FollowerNews,
+        wall: Wall | None,
+    ) -> None:
         self.joined = self.posted = 0
-        self._friends, self._privacy, self._follows, self._wall = friends, privacy, follows, wall
+        self._friends, self._privacy, self._follows, self._followed, self._wall = friends, privacy, follows, followed, wall
         self._notifier, self._peers = neighbours.notifier, neighbours.peers
 
     async def perform(self, task: OutboxTask) -> None:
@@ -49,6 +57,8 @@ class SocialCourier:
                 await self._prune(msgspec.msgpack.decode(task.body, type=Prune))
             case TellJoined.op:
                 await self._tell(msgspec.msgpack.decode(task.body, type=TellJoined))
+            case TellFollowed.op:
+                await self._followed.tell(msgspec.msgpack.decode(task.body, type=TellFollowed))
             case PutUp.op:
                 await self._put_up(msgspec.msgpack.decode(task.body, type=PutUp))
             case _:
@@ -72,7 +82,7 @@ class SocialCourier:
             return
         payload = {"user": joined.newcomer}
         news = OutgoingNotification(joined.id, format_topic(topic), KIND, msgspec.Raw(msgspec.json.encode(payload)), joined.newcomer)
-        await self._notifier.notify(news, _alone(joined.user))
+        await self._notifier.notify(news, alone(joined.user, friend=True))
         self.joined += 1
         await self._friends.tell_wall(joined.user, joined.id, KIND, dict(payload))
 
@@ -80,7 +90,3 @@ class SocialCourier:
         if self._wall is not None and await self._friends.posting(promise.user):
             await self._wall.post(promise.post)
             self.posted += 1
-
-
-async def _alone(user: str) -> AsyncIterator[Audience]:
-    yield Audience([user], friend=True)

@@ -16,7 +16,7 @@ from ..list_page import ListPage
 from .core import Contacts, VouchedContacts, digest, hashed, hashed_contacts, joined_topic
 from .post import Post
 from .privacy_store import PrivacyStore
-from .promise import Match, Promise, Prune, PutUp, Share, TellJoined
+from .promise import Match, Promise, Prune, PutUp, Share, TellFollowed, TellJoined
 from .store import Linked, SocialStore
 
 MATCHED: Final = 200
@@ -32,7 +32,8 @@ class Friends:
     - `barring`: tells who has to ask again when somebody's relation to somebody has changed.
     - `wake`: is called when something was promised.
     - `give_way`: lets others have a turn, between parts of what takes long.
-    - `has_playlists`, `has_wall`: whether there is a playlist service, and a wall; nothing is promised to one that is not there.
+    - `has_playlists`, `has_wall`, `has_bell`: whether there is a playlist service, a wall, and a notification module that hears of
+      new followers. Nothing is promised to one that is not there.
     - `now_ms`: Unix time in milliseconds.
 
     All methods raise Unavailable when the store cannot answer now; repeating is safe.
@@ -49,14 +50,17 @@ class Friends:
         *,
         has_playlists: bool,
         has_wall: bool,
+        has_bell: bool,
         now_ms: Callable[[], int],
     ) -> None:
         self._follows, self._store, self._wake, self._now_ms = follows, store, wake, now_ms
         self._privacy, self._barring, self._give_way = privacy, barring, give_way
-        self._has_playlists, self._has_wall = has_playlists, has_wall
+        self._has_playlists, self._has_wall, self._has_bell = has_playlists, has_wall, has_bell
 
     async def befriend(self, user: str, friend: str) -> bool:
         """Lets `user` follow `friend` from now on, and by default their playlists (SB-6); returns whether it is mutual now.
+
+        It promises to tell `friend`, also when it is repeated: before a crash nobody may have been told.
 
         Raises `Refused` (bad-field, forbidden where one of them blocks the other, too-many-topics).
         """
@@ -67,7 +71,7 @@ class Friends:
         await self._check_unblocked(user, friend)
         with self._barring.telling(both_ways(user, friend)):
             new = await self._follows.add(user, [user_topic(friend)])
-            await self.promise([Share(user, friend)])
+            await self.promise([Share(user, friend), TellFollowed(friend, user)])
             await self._part_blocked(user, [friend])
         if new:
             await self.tell_wall(user, f"friend-{digest(user, friend)}", "friend", {"user": friend})
@@ -93,6 +97,12 @@ class Friends:
     async def subscribed(self, user: str, after: str = "", limit: int = PAGE) -> ListPage[str]:
         """Returns up to `limit` friends of `user` who are subscribed to the feed of `user`, from the cursor `after` on (SB-34)."""
         return await self._follows.followers(user_topic(user), after, limit)
+
+    async def followers(self, user: str, after: str, limit: int) -> ListPage[tuple[str, bool]]:
+        """Returns up to `limit` users who follow `user`, from the cursor `after` on, and whether `user` follows each of them."""
+        page = await self._follows.followers(user_topic(user), after, limit)
+        back = await self._follows.followed(user, [user_topic(each) for each in page.items])
+        return ListPage([(each, user_topic(each) in back) for each in page.items], page.next)
 
     async def are_friends(self, owner: str, users: Sequence[str]) -> list[bool]:
         """Returns whether each of `users` is subscribed to the feed of `owner`."""
@@ -189,11 +199,20 @@ class Friends:
             raise Refused("forbidden", f"you cannot follow {other} now; if you block them, unblock them first: segue unblock {other}")
 
     async def promise(self, promises: Sequence[Promise]) -> None:
-        """Has `promises` kept, as soon as can be. What is for a playlist service is left out where there is none."""
-        promises = [each for each in promises if self._has_playlists or not isinstance(each, Share | Prune)]
+        """Has `promises` kept, as soon as can be. What is for a neighbour that is not there is left out."""
+        promises = [each for each in promises if self._is_there(each)]
         if promises:
             await self._store.promise([each.task() for each in promises])
             self._wake()
+
+    def _is_there(self, promise: Promise) -> bool:
+        match promise:
+            case Share() | Prune():
+                return self._has_playlists
+            case TellFollowed():
+                return self._has_bell
+            case _:
+                return True
 
     def _ends(self, user: str, owner: str) -> list[Promise]:
         return [Share(user, owner), Prune(owner, "", user)]

@@ -8,7 +8,7 @@ from infra.kernel.errors import Refused
 from infra.runtime.http.web import Answer, Request, Route
 
 from ..parameters import checked, page_of
-from .answers import Friend, FriendsPage, LinkedAccount, LinkedAccounts, SubscribedFriends
+from .answers import FollowersPage, Friend, FriendsPage, LinkedAccount, LinkedAccounts, SocialFollower, SubscribedFriends
 from .core import Contacts, Name, Provider, VouchedContacts
 from .friends import Friends
 
@@ -31,6 +31,7 @@ class SocialHandlers:
             Route("GET", "/v1/social/friends", "user", self._list),
             Route("PUT", "/v1/social/friends/{user}", "user", self._befriend),
             Route("DELETE", "/v1/social/friends/{user}", "user", self._unfriend),
+            Route("GET", "/v1/social/followers", "user", self._followers),
             Route("GET", "/v1/social/users/{user}/friends", "any", self._subscribed),
             Route("GET", "/v1/social/links", "user", self._links),
             Route("PUT", "/v1/social/links/{provider}", "user", self._link, max_body_bytes=None),
@@ -55,6 +56,10 @@ class SocialHandlers:
     async def _unfriend(self, request: Request) -> Answer:
         await self._friends.unfriend(request.user, checked(request.path["user"], Name, "user"))
         return Answer(204)
+
+    async def _followers(self, request: Request) -> Answer:
+        followers, after = await self._friends.followers(request.user, *page_of(request.query))
+        return Answer(200, FollowersPage([SocialFollower(user, mutual) for user, mutual in followers], after))
 
     async def _subscribed(self, request: Request) -> Answer:
         user = checked(request.path["user"], Name, "user")

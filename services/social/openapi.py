@@ -5,7 +5,7 @@ from typing import Final
 from infra.runtime.http.openapi import ASKED, NAMED, ON_AIOHTTP, SENT, Content, Document, Operation, Parameter, ServerUrl, Success, done
 
 from ..openapi import AFTER, AGAIN, BAD_REQUEST, FORBIDDEN, LIMIT, NOT_JSON, TOO_LARGE, UNAUTHORIZED, USERS
-from .answers import Friend, FriendsPage, LinkedAccount, LinkedAccounts, SubscribedFriends
+from .answers import FollowersPage, Friend, FriendsPage, LinkedAccount, LinkedAccounts, SubscribedFriends
 from .core import ClientName, Contacts, Name, Provider, VouchedContacts
 from .handlers import Posting
 from .openapi_privacy import OPERATIONS as PRIVACY
@@ -34,6 +34,19 @@ OPERATIONS: Final = PRIVACY | {
         "Follow a user no more.",
         "You do not follow them.",
         description="Playlists of theirs that you follow already stay followed; those to come are not.",
+    ),
+    ("GET", "/v1/social/followers"): Operation(
+        id="listFollowers",
+        summary="Who follows you.",
+        description="With Cassandra the names are in no order.",
+        query={"after": AFTER, "limit": LIMIT},
+        replies={
+            200: Success(
+                "A page of followers.",
+                Content.of(FollowersPage, {"followers": [{"user": "bob", "mutual": True}], "next": None}),
+            )
+        },
+        refusals=NAMED,
     ),
     ("GET", "/v1/social/users/{user}/friends"): Operation(
         id="listSubscribed",

@@ -20,6 +20,7 @@ class SocialOptions(ServiceOptions, frozen=True, kw_only=True, forbid_unknown_fi
     - `max_contacts`: how many contacts a user's address books at one provider may have in all.
     - `default_listening`: who sees what users play who have not said so: "everyone", "followers", "friends" or "nobody".
     - `default_playlist`: who sees playlists of which nothing was said: "private", "followers" or "public".
+    - `new_followers_per_hour`: of how many new followers a user is told in an hour, by each node; 0: of none.
     - `vouchers`: the services that may say who a user is at a provider, by the names in their tokens.
     - `wall`: where posts of users who opted in go: a URL that takes them as JSON, or a file that gets a line for each.
     """
@@ -34,6 +35,7 @@ class SocialOptions(ServiceOptions, frozen=True, kw_only=True, forbid_unknown_fi
     default_listening: Listening = Listening.FRIENDS
     default_playlist: Visibility = Visibility.PUBLIC
     vouchers: list[str] = msgspec.field(default_factory=lambda: ["operator"])
+    new_followers_per_hour: int = 20
     wall: str = ""
     max_contacts: int = MAX_CONTACTS
 
@@ -41,4 +43,6 @@ class SocialOptions(ServiceOptions, frozen=True, kw_only=True, forbid_unknown_fi
         """Raises ConfigError when a field cannot be used."""
         if not 1 <= self.max_contacts <= MAX_CONTACTS:
             raise ConfigError(f"social.max_contacts {self.max_contacts}: it is 1 to {MAX_CONTACTS}")
+        if self.new_followers_per_hour < 0:
+            raise ConfigError(f"social.new_followers_per_hour {self.new_followers_per_hour}: it is 0 or more")
         super().check()

@@ -61,6 +61,13 @@ class TellJoined(Promise, frozen=True):
     newcomer: str
 
 
+class TellFollowed(Promise, frozen=True):
+    """A promise to tell `user` that `follower` follows them now, if they do by then. It is told once, however often they begin."""
+
+    op = "followed"
+    follower: str
+
+
 class PutUp(Promise, frozen=True):
     """A promise to put a post on the wall of `user`, if they want posts by then (SB-34)."""
 

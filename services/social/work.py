@@ -16,6 +16,7 @@ from ..neighbours import Neighbours
 from ..outbox import OutboxRelay
 from .calls import answers
 from .courier import SocialCourier
+from .follower_news import FollowerNews
 from .friends import Friends
 from .handlers import SocialHandlers
 from .options import SocialOptions
@@ -49,11 +50,13 @@ class SocialWork:
             partial(asyncio.sleep, 0),
             has_playlists=bool(options.playlist),
             has_wall=self._wall is not None,
+            has_bell=bool(options.notification) and options.new_followers_per_hour > 0,
             now_ms=now_ms,
         )
         privacy = Privacy(stores.privacy, stores.follows, PrivacyDefaults(options.default_listening, options.default_playlist))
         settings = PrivacySettings(stores.privacy, friends, self.barring, now_ms)
-        self._courier = SocialCourier(friends, privacy, stores.follows, neighbours, self._wall)
+        self._followed = FollowerNews(privacy, neighbours.notifier, options.new_followers_per_hour, context.now)
+        self._courier = SocialCourier(friends, privacy, stores.follows, neighbours, self._followed, self._wall)
         self._relay = OutboxRelay(stores.outbox, self._courier.perform, context, neighbours.loops, news=promised)
         self._handlers = SocialHandlers(friends, options.vouchers)
         self._privacy_handlers = PrivacyHandlers(stores.privacy, privacy, settings)
@@ -79,6 +82,8 @@ class SocialWork:
         """See `ServiceWork`."""
         own = {
             "social_joined_total": self._courier.joined,
+            "social_followed_total": self._followed.told,
+            "social_followed_untold_total": self._followed.untold,
             "social_barred_total": self.barring.told,
             "social_posted_total": self._courier.posted,
         }

@@ -46,7 +46,7 @@ async def test_friends_hear_each_other_and_nobody_else_does_until_a_setting_says
             assert (await ann.follow("bob"))["rejected"] == []
             assert [each["code"] for each in (await eve.follow("bob"))["rejected"]] == ["forbidden"]
             assert (await bob.ask("act", kind="play", track="1"))["op"] == "ok"
-            await ann.heard(1)
+            await ann.heard_of("bob", 1)
             assert [each["payload"] for each in (await ann.ask("last", topics=[feed("bob")]))["events"]] == [{"track": "1"}]
             assert (await eve.ask("last", topics=[feed("bob")]))["events"] == []
             await desk(c).show("bob", "everyone")
@@ -55,15 +55,15 @@ async def test_friends_hear_each_other_and_nobody_else_does_until_a_setting_says
             await desk(c).block("bob", "eve")
             assert [each["topic"] for each in (await ended(eve))["topics"]] == [feed("bob")]
             await bob.ask("act", kind="play", track="2")
-            await ann.heard(2)
+            await ann.heard_of("bob", 2)
             await eve.fence()
-            assert eve.events == []
+            assert eve.of("bob") == []
             await desk(c).unfollow("bob", "ann")
             await desk(c).show("bob", "friends")
             await ended(ann)
             await bob.ask("act", kind="play", track="3")
             await ann.fence()
-            assert len(ann.events) == 2
+            assert len(ann.of("bob")) == 2
 
 
 async def test_a_subscription_ends_within_a_second_of_the_change_wherever_the_follower_is(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ async def test_while_social_is_away_what_stands_stands_and_new_follows_wait_unti
             await c.crash("sto/social1")
             await ann.ws.send(json.dumps({"op": "subscribe", "id": "late", "topics": [feed("cid")]}))
             await bob.ask("act", kind="play", track="1")
-            await ann.heard(2)
+            await ann.heard_of("bob", 2)
             assert all(answer.get("id") != "late" for answer in ann.answers)
             await c.restart("sto/social1")
             assert (await ann.answer(lambda m: m.get("id") == "late"))["rejected"] == []
@@ -128,7 +128,7 @@ async def test_a_private_session_is_heard_by_nobody_and_leaves_no_last_event(tmp
             assert (await ann.ask("last", topics=[feed("bob")]))["events"] == []
             await bob.ask("private", on=False)
             await bob.ask("act", kind="play", track="open")
-            assert [event["payload"] for event in await ann.heard(1)] == [{"track": "open"}]
+            assert [event["payload"] for event in await ann.heard_of("bob", 1)] == [{"track": "open"}]
 
 
 async def test_the_past_of_a_playlist_is_for_those_who_may_see_it(tmp_path: Path) -> None:

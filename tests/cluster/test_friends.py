@@ -7,9 +7,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from segue import Client, Event, FriendNews
+from segue import Client, Event, FriendNews, NotificationPreferences, SettingsClient
 from tests.support.cluster import Cluster
 from tests.support.eventually import eventually
+from tests.support.promises import kept
 from tests.support.samples import service_token
 from tests.support.social_desk import SocialDesk
 from tests.support.user import feed
@@ -203,3 +204,19 @@ async def test_nobody_who_does_not_ask_sees_anything_new(tmp_path: Path) -> None
             await ann.fence()
             assert ann.events == []
             assert c.of("accesspoint")[0].core.friends.rosters.asked == 0
+
+
+async def test_who_is_followed_hears_of_it_once_and_not_at_all_where_they_have_switched_it_off(tmp_path: Path) -> None:
+    async with site(tmp_path) as c, c.user("bob") as bell, c.user("cyd") as quiet:
+        async with SettingsClient(f"http://{c.of('notification')[0].address}", c.token("cyd")) as settings:
+            await settings.set_preferences(NotificationPreferences(channels={"new-follower": {"in-client": False}}))
+        for followed in ("cyd", "bob"):
+            await desk(c).follow("ann", followed)
+            await desk(c).unfollow("ann", followed)
+            await desk(c).follow("ann", followed)
+        await desk(c).follow("dan", "bob")
+        await bell.heard(2)
+        await kept(c.of("social")[0].work.stores.outbox)
+        told = [(event["payload"]["class"], event["payload"]["payload"]) for event in bell.events]
+        assert sorted(told, key=str) == [("new-follower", {"user": "ann"}), ("new-follower", {"user": "dan"})]
+        assert (await quiet.ask("pull", since=0))["items"] == quiet.events == []

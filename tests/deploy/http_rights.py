@@ -94,6 +94,7 @@ RIGHTS: Final = (
     HttpRight(
         "social",
         (
+            "GET /v1/social/followers",
             "GET /v1/social/friends",
             "PUT /v1/social/friends/{user}",
             "DELETE /v1/social/friends/{user}",

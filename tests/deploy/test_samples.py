@@ -171,7 +171,7 @@ async def test_three_sites_made_from_the_samples_carry_events_to_each_other(tmp_
             assert (await bob.ask("act", kind="play", track="Jóga"))["op"] == "ok"
             for broker in process.of("broker", "ash"):
                 await pause(http, broker.address, "bob")
-            events = await ann.heard(3)
+            events = await ann.heard_of("bob", 3)
             assert [(event["site"], event["kind"]) for event in events] == [("sto", "play"), ("ash", "pause"), ("ash", "pause")]
             await check_the_stored_path(process, http, ann)
 
@@ -198,7 +198,7 @@ async def stored_change(user: User, op: str) -> dict[str, Any]:
     while True:
         events = len(user.events)
         items: list[dict[str, Any]] = (await user.ask("pull", since=0))["items"]
-        if found := [item for item in items if item["payload"]["change"]["op"] == op]:
+        if found := [item for item in items if item["class"] == "playlist" and item["payload"]["change"]["op"] == op]:
             return found[0]
         await user.heard(events + 1)
 

@@ -161,7 +161,9 @@ payloads = st.dictionaries(
 
 @settings(max_examples=25, deadline=None)
 @given(
-    payloads, st.sampled_from(["new-album", "new-track", "artist-playlist", "friend-joined", "playlist", "unheard-of"]), st.integers(1, 3)
+    payloads,
+    st.sampled_from(["new-album", "new-track", "artist-playlist", "friend-joined", "new-follower", "playlist", "unheard-of"]),
+    st.integers(1, 3),
 )
 def test_any_payload_makes_a_readable_mail_of_the_same_shape(payload: dict[str, Any], cls: str, count: int) -> None:
     lines = [Line(topic="hm://playlist/user/ann/playlist/p1/", cls=cls, kind="x", ts_ms=TS_MS, id="e", payload=payload)] * count
@@ -211,6 +213,8 @@ def test_a_playlist_tells_who_did_what(kind: str, payload: dict[str, Any], expec
         ("friend-joined", {"friend_name": "Ann"}, "Ann has joined"),
         ("friend-joined", {"user": "ann"}, "ann has joined"),
         ("friend-joined", {}, "A friend of yours has joined"),
+        ("new-follower", {"user": "ann"}, "ann follows you now"),
+        ("new-follower", {}, "Somebody follows you now"),
         ("unheard-of", {"title": "Hello"}, "News for you: Hello"),
     ],
 )

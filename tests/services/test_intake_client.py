@@ -34,7 +34,7 @@ async def pages(*audiences: Audience) -> AsyncIterator[Audience]:
 
 async def test_an_audience_goes_out_page_by_page_behind_the_notification(intake: RecordingIntake, notifier: IntakeClient) -> None:
     audience = pages(Audience(["ann", "bob"], friend=True, sent=True), Audience(["cyd"]))
-    assert await notifier.notify(ALBUM, audience) == 3
+    assert (await notifier.notify(ALBUM, audience)).accepted == 3
     ((first, told),) = await intake.told(1)
     assert first == {"id": "ev-1", "topic": ALBUM.topic, "kind": "album", "payload": {"title": "Takk"}, "producer": "a1"}
     assert told == [{"followers": ["ann", "bob"], "friend": True, "sent": True}, {"followers": ["cyd"]}]
@@ -57,7 +57,7 @@ async def test_a_large_audience_is_fetched_no_faster_than_it_is_taken(intake: Re
         await asyncio.sleep(0)
     assert 0 < made < 400
     intake.gate.set()
-    assert await telling == 600_000
+    assert (await telling).accepted == 600_000
 
 
 async def test_an_intake_that_does_not_answer_is_given_up(intake: RecordingIntake) -> None:
@@ -66,7 +66,7 @@ async def test_an_intake_that_does_not_answer_is_given_up(intake: RecordingIntak
     with pytest.raises(Unavailable, match="no answer in time"):
         await impatient.notify(ALBUM, pages(Audience(["ann"])))
     intake.gate.set()
-    assert await impatient.notify(ALBUM, pages(Audience(["ann"]))) == 1
+    assert (await impatient.notify(ALBUM, pages(Audience(["ann"])))).accepted == 1
     await impatient.close()
 
 
@@ -85,7 +85,7 @@ async def test_what_time_or_an_operator_can_mend_may_be_repeated(intake: Recordi
     with pytest.raises(Unavailable, match=str(status)):
         await notifier.notify(ALBUM, pages(Audience(["ann"])))
     intake.answer = lambda: (202, "")
-    assert await notifier.notify(ALBUM, pages(Audience(["ann"]))) == 1
+    assert (await notifier.notify(ALBUM, pages(Audience(["ann"])))).accepted == 1
 
 
 async def test_a_status_without_a_code_of_ours_is_refused_all_the_same(intake: RecordingIntake, notifier: IntakeClient) -> None:
@@ -98,7 +98,7 @@ async def test_after_a_failure_the_next_intake_is_tried(intake: RecordingIntake)
     notifier = IntakeClient(["http://127.0.0.1:1", intake.url + "/"], lambda: "t")
     with pytest.raises(Unavailable):
         await notifier.notify(ALBUM, pages(Audience(["ann"])))
-    assert await notifier.notify(ALBUM, pages(Audience(["ann"]))) == 1
+    assert (await notifier.notify(ALBUM, pages(Audience(["ann"])))).accepted == 1
     await notifier.close()
 
 
@@ -109,7 +109,7 @@ async def test_an_audience_that_breaks_off_is_not_taken_for_a_whole_one(intake: 
 
     with pytest.raises(Unavailable):
         await notifier.notify(ALBUM, broken())
-    assert await notifier.notify(ALBUM, pages(Audience(["ann", "bob"]))) == 2
+    assert (await notifier.notify(ALBUM, pages(Audience(["ann", "bob"])))).accepted == 2
     assert [len(pages[0]["followers"]) for _, pages in intake.taken.values()] == [2]
 
 

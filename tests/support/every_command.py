@@ -84,6 +84,7 @@ EXAMPLES: Final[dict[CommandPath, Example]] = {
     ("webhooks", "rotate"): Example("4f1c09ab77e2 --user {user} --url {notification} --state {state}", code=1),
     ("webhooks", "test"): Example("4f1c09ab77e2 --user {user} --url {notification} --state {state}", code=1),
     ("friends", "add"): Example("dan --user {user} --url {social} --state {state}"),
+    ("friends", "followers"): Example("--user {user} --url {social} --state {state}"),
     ("friends", "list"): Example("--user {user} --url {social} --state {state}"),
     ("friends", "remove"): Example("dan --user {user} --url {social} --state {state}"),
     ("listen",): Example("--notifications --user {user} --url {clients} --state {state}", "listening", stays=True),

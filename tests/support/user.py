@@ -81,6 +81,15 @@ class User:
         await self.until(lambda: len(self.events) >= number)
         return self.events
 
+    def of(self, friend: str) -> list[dict[str, Any]]:
+        """Returns the events of the feed of `friend`, without notifications and others that came between."""
+        return [event for event in self.events if event["topic"] == feed(friend)]
+
+    async def heard_of(self, friend: str, number: int) -> list[dict[str, Any]]:
+        """Returns the events of the feed of `friend`, as soon as there are `number` of them."""
+        await self.until(lambda: len(self.of(friend)) >= number)
+        return self.of(friend)
+
     def kill(self) -> None:
         """Breaks the connection without a goodbye. What is on its way is lost."""
         self.ws.transport.abort()

@@ -5,7 +5,7 @@ import type { Token } from "./token.js";
 export type Listeners = "everyone" | "followers" | "friends" | "nobody";
 export type Viewing = "private" | "followers" | "public";
 
-/** A user whom one follows. `mutual`: they follow back, so both are friends. */
+/** A user whom one follows, or who follows one. `mutual`: it goes both ways, so both are friends. */
 export interface FollowedUser {
   readonly user: string;
   readonly mutual: boolean;
@@ -44,6 +44,11 @@ export class Social extends ServiceClient {
   /** Yields all whom the user follows, by name. */
   async *friends(): AsyncGenerator<FollowedUser> {
     for await (const page of this.pages<{ friends: FollowedUser[]; next: string | null }>("friends")) yield* page.friends;
+  }
+
+  /** Yields all who follow the user, and whether the user follows them, too. */
+  async *followers(): AsyncGenerator<FollowedUser> {
+    for await (const page of this.pages<{ followers: FollowedUser[]; next: string | null }>("followers")) yield* page.followers;
   }
 
   /** Follows `user`; returns whether they follow back. */

@@ -5,7 +5,7 @@ const FORMS: readonly (readonly [kind: string, form: RegExp])[] = [
   ["user", new RegExp(`^hm://presence/user/${ID}/$`)],
   ["playlist", new RegExp(`^hm://playlist/user/${ID}/playlist/${ID}/$`)],
   ["artist", new RegExp(`^hm://notifications/feed/${ID}%(new-album|new-track|artist-playlist)/$`)],
-  ["social", new RegExp(`^hm://notifications/feed/${ID}%friend-joined/$`)],
+  ["social", new RegExp(`^hm://notifications/feed/${ID}%(friend-joined|new-follower)/$`)],
 ];
 
 export const INBOXES = "hm://notifications/inbox/";

@@ -49,6 +49,9 @@ async function all<T>(found: AsyncIterable<T>): Promise<T[]> {
 test("lists are fetched page by page, with the user's token", async () => {
   answers = [{ body: { friends: [{ user: "bob", mutual: true }], next: "bob" } }, { body: { friends: [{ user: "eve", mutual: false }], next: null } }];
   assert.deepEqual(await all(api().social.friends()), [{ user: "bob", mutual: true }, { user: "eve", mutual: false }]);
+  answers = [{ body: { followers: [{ user: "cyd", mutual: false }], next: null } }];
+  assert.deepEqual(await all(api().social.followers()), [{ user: "cyd", mutual: false }]);
+  assert.equal(heard.pop()?.asked, "GET /v1/social/followers?after=");
   assert.deepEqual(heard.map(({ asked, token }) => [asked, token]), [["GET /v1/social/friends?after=", "Bearer secret"], ["GET /v1/social/friends?after=bob", "Bearer secret"]]);
 });
 

@@ -9,6 +9,7 @@ test("each form has its kind", () => {
     "hm://notifications/feed/a1%new-album/": "artist",
     "hm://notifications/feed/a1%artist-playlist/": "artist",
     "hm://notifications/feed/bob%friend-joined/": "social",
+    "hm://notifications/feed/bob%new-follower/": "social",
   };
   for (const [topic, kind] of Object.entries(kinds)) assert.equal(kindOf(topic), kind);
 });

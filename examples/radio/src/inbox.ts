@@ -13,6 +13,7 @@ const NEWS: Readonly<Record<string, string>> = {
   "new-track": "New track",
   "artist-playlist": "New playlist",
   "friend-joined": "A friend joined",
+  "new-follower": "Somebody follows you now",
   playlist: "A playlist changed",
 };
 

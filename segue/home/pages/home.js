@@ -16,7 +16,7 @@ const INBOXES = "hm://notifications/inbox/";
 const topicOf = (user) => `hm://presence/user/${user}/`;
 const userOf = (topic) => /^hm:\/\/presence\/user\/([^/]+)\//.exec(topic)?.[1] ?? topic;
 const VERBS = { play: "plays", favourite: "loves", pause: "paused", playlist: "changed the playlist" };
-const NEWS = { "new-album": "has a new album", "new-track": "has a new track", "artist-playlist": "has a new playlist", "friend-joined": "has joined", playlist: "changed a playlist" };
+const NEWS = { "new-album": "has a new album", "new-track": "has a new track", "artist-playlist": "has a new playlist", "friend-joined": "has joined", "new-follower": "follows you now", playlist: "changed a playlist" };
 
 const text = (payload, ...names) => names.map((name) => payload?.[name]).find((value) => ["string", "number"].includes(typeof value));
 

@@ -2,6 +2,7 @@
 
 import random
 import string
+from itertools import cycle
 
 import pytest
 from hypothesis import given
@@ -43,7 +44,7 @@ def ids(count: int) -> list[str]:
 def test_ten_thousand_random_ids_round_trip_in_every_form() -> None:
     """SB-1."""
     names = ids(10_000)
-    for name, other, type_ in zip(names, reversed(names), TYPES * 2500, strict=True):
+    for name, other, type_ in zip(names, reversed(names), cycle(TYPES), strict=False):
         expected = {
             f"hm://presence/user/{name}/": Kind.USER,
             f"hm://playlist/user/{name}/playlist/{other}/": Kind.PLAYLIST,

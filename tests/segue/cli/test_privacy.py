@@ -34,6 +34,8 @@ async def test_friends_are_followed_listed_and_left(run: Run) -> None:
     assert await run("bob", "friends", "add", "ann") == "you follow ann; they follow you, too\n"
     await run("ann", "friends", "add", "cyd")
     assert await run("ann", "friends", "list") == "bob (friend)\ncyd\n"
+    assert await run("cyd", "friends", "followers") == "ann\n"
+    assert await run("bob", "friends", "followers") == "ann (friend)\n"
     assert await run("ann", "friends", "remove", "bob") == "you do not follow bob\n"
     assert await run("ann", "friends", "list") == "cyd\n"
 

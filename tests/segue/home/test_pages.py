@@ -66,13 +66,13 @@ async def test_the_first_minute(tmp_path: Path) -> None:
             # It asks what was played before: nobody looks at an empty page.
             await browser.within(f"{rows('feed', 1)} && document.querySelector('#feed .what').textContent === 'bob plays PortisheadRoads'")
             await bob.act("favourite", artist="<img src=x onerror=alert(1)>")
-            await browser.within(rows("feed", 2))
+            await browser.within(f"{rows('feed', 2)} && document.getElementById('unread').textContent === '1'")  # bob follows alice
         await browser.value(click("#play .main"))
         await browser.within(rows("feed", 3))
         await browser.value(click("#release button"))
-        await browser.within("document.getElementById('unread').textContent === '1'")
+        await browser.within("document.getElementById('unread').textContent === '2'")
         await browser.value(click("#bell"))
-        await browser.within(f"document.getElementById('unread').textContent === '' && {rows('notices', 1)}")
+        await browser.within(f"document.getElementById('unread').textContent === '' && {rows('notices', 2)}")
         await browser.open(urldefrag(addresses["page"])[0])
         await browser.within(f"{CONNECTED} && {rows('feed', 2)}")  # the last one of each
         assert await browser.value("document.getElementById('state').textContent") == "alice, live"

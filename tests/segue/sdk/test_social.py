@@ -27,6 +27,7 @@ async def test_all_that_a_user_sets_is_what_they_read_afterwards(c: Cluster) -> 
     async with social(c, "ann") as ann, social(c, "bob") as bob:
         assert (await ann.follow("bob"), await bob.follow("ann"), await ann.follow("cyd")) == (False, True, False)
         assert [each async for each in ann.friends()] == [FollowedUser("bob", mutual=True), FollowedUser("cyd", mutual=False)]
+        assert [each async for each in ann.followers()] == [FollowedUser("bob", mutual=True)]
         await ann.unfollow("cyd")
         await ann.block("eve")
         assert [each async for each in ann.blocks()] == ["eve"]

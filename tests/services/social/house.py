@@ -26,6 +26,7 @@ from tests.support.samples import SECRET, service_token, user_token
 
 PAGE = OpenapiPage("openapi-social.json")
 JOINED = "hm://notifications/feed/{}%friend-joined/"
+FOLLOWERS = "hm://notifications/feed/{}%new-follower/"
 FACEBOOK = "facebook"
 # What access points do not call.
 OF_SERVICES = ("friends", "is-friend", "post", "may-edit", "who-sees", "visibility")
@@ -125,10 +126,22 @@ class House:
 
     def told(self) -> list[tuple[str, str]]:
         """Returns who was told that who has joined."""
+        return self._told(JOINED, "friend-joined")
+
+    def told_of_followers(self) -> list[tuple[str, str]]:
+        """Returns who was told that who follows them now."""
+        return self._told(FOLLOWERS, "follow")
+
+    def _told(self, topic: str, kind: str) -> list[tuple[str, str]]:
+        told: list[tuple[str, str]] = []
         for head in self.intake.heads.values():
-            (follower,) = self.intake.followers[head["id"]]
-            assert (head["topic"], head["kind"], head["producer"]) == (JOINED.format(follower), "friend-joined", head["payload"]["user"])
-        return sorted((next(iter(self.intake.followers[n])), head["payload"]["user"]) for n, head in self.intake.heads.items())
+            ((user, times),) = self.intake.followers[head["id"]].items()
+            other = head["payload"]["user"]
+            assert (times, head["producer"]) == (1, other)
+            if head["topic"] == topic.format(user):
+                assert head["kind"] == kind
+                told.append((user, other))
+        return sorted(told)
 
     def posts(self) -> list[tuple[str, str]]:
         """Returns what is on walls: user and kind."""

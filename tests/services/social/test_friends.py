@@ -55,6 +55,7 @@ def friends(stores: SocialStores) -> Friends:
         lambda: asyncio.sleep(0),
         has_playlists=False,
         has_wall=False,
+        has_bell=False,
         now_ms=lambda: 0,
     )
 

@@ -40,7 +40,7 @@ async def test_following_a_user_follows_his_playlists_by_default_and_ends_with_i
     async with house.playlist:
         await house.quiet()
         assert set(house.shares()) == {("follow-owner", "ann", "bob"), ("unfollow-owner", "ann", "cyd")}
-    assert house.intake.posts.total() == 0
+    assert house.told() == []
 
 
 async def test_linking_an_account_makes_friends_of_all_contacts_who_are_users_both_ways(house: House) -> None:
@@ -287,8 +287,8 @@ async def test_more_friends_than_one_may_have_are_refused(house: House) -> None:
     assert (status, error["code"]) == (400, "too-many-topics")
 
 
-async def test_a_house_without_playlists_and_walls_promises_them_nothing(house: House) -> None:
-    await house.start(playlist=[], wall="")
+async def test_a_house_without_neighbours_promises_them_nothing(house: House) -> None:
+    await house.start(playlist=[], wall="", notification=[])
     await house.ask("ann", "PUT", "/wall", {"enabled": True})
     await house.befriend("ann", "bob")
     assert house.role.counters()["social_outbox_done_total"] == house.role.counters()["social_outbox_waiting"] == 0

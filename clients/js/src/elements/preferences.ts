@@ -3,7 +3,7 @@ import { SettingsClient, type NotificationPreferences, type Weekday } from "../p
 import { element, STYLE, styled, wordsFor } from "./parts.js";
 
 const DEFAULT_URL = "http://127.0.0.1:7720";
-const CLASSES = ["new-album", "new-track", "artist-playlist", "friend-joined", "playlist"] as const;
+const CLASSES = ["new-album", "new-track", "artist-playlist", "friend-joined", "new-follower", "playlist"] as const;
 const CHANNELS = ["in-client", "push", "email"] as const;
 /** The channel of those who have an endpoint for it. */
 const WEBHOOK = "webhook";
