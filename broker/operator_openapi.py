@@ -4,7 +4,7 @@ from typing import Annotated, Final
 
 import msgspec
 
-from infra.runtime.http.openapi import Content, Document, Example, NamedRoute, Operation, Parameter, ServerUrl, Success
+from infra.runtime.http.openapi import Content, Document, Example, NamedRoute, Operation, Parameter, ServerUrl, answered
 
 from . import operator_answers as bodies
 
@@ -61,27 +61,24 @@ _BAN: Final = {"user": "ann", "since": 1795231479.27, "until": 1795317879.27}
 
 def _order(id: str, summary: str, request: type, example: dict[str, object], description: str = "") -> Operation:
     done = Content(bodies.OrderDone, {"all": Example(_NOBODY_MISSING), "some": Example(_ONE_MISSING, "A site that is cut off")})
-    return Operation(
-        id=id,
-        summary=summary,
+    return answered(
+        id,
+        summary,
+        "What came of it within two seconds.",
+        done,
         description=description,
         request=[Content.of(request, example)],
-        replies={200: Success("What came of it within two seconds.", done)},
         refusals=_REFUSALS,
     )
 
 
 OPERATIONS: Final = {
-    ("GET", "/v1/sessions"): Operation(
-        id="sessions",
-        summary="The sessions of a user, at all sites.",
+    ("GET", "/v1/sessions"): answered(
+        "sessions",
+        "The sessions of a user, at all sites.",
+        "What the access points that answered have of this user.",
+        Content.of(bodies.SessionList, _NOBODY_MISSING | {"sessions": 1, "listed": [_ROW]}),
         query={"user": Parameter(_USER, "Whose sessions.", required=True)},
-        replies={
-            200: Success(
-                "What the access points that answered have of this user.",
-                Content.of(bodies.SessionList, _NOBODY_MISSING | {"sessions": 1, "listed": [_ROW]}),
-            )
-        },
         refusals=_REFUSALS,
     ),
     ("POST", "/v1/sessions/disconnect"): _order(
@@ -97,44 +94,47 @@ OPERATIONS: Final = {
         {"user": "ann", "topic": "hm://presence/user/bob/"},
         "The client is told with `ended`. It may subscribe again: what it may see is said by the policy, not here.",
     ),
-    ("GET", "/v1/bans"): Operation(
-        id="bans",
-        summary="The bans that hold, by user.",
+    ("GET", "/v1/bans"): answered(
+        "bans",
+        "The bans that hold, by user.",
+        "A page of at most 1,000.",
+        Content.of(bodies.BanList, {"bans": [_BAN], "more": False}),
         query=_AFTER,
-        replies={200: Success("A page of at most 1,000.", Content.of(bodies.BanList, {"bans": [_BAN], "more": False}))},
         refusals=_REFUSALS,
     ),
-    ("POST", "/v1/bans"): Operation(
-        id="ban",
-        summary="Keep a user out for a time. Their sessions end everywhere.",
+    ("POST", "/v1/bans"): answered(
+        "ban",
+        "Keep a user out for a time. Their sessions end everywhere.",
+        "It holds.",
+        Content.of(bodies.BanMade, {"ban": _BAN, "kept": "disk"}),
         request=[Content.of(bodies.BanRequest, {"user": "ann", "seconds": 86400})],
-        replies={200: Success("It holds.", Content.of(bodies.BanMade, {"ban": _BAN, "kept": "disk"}))},
         refusals=_REFUSALS,
     ),
-    ("POST", "/v1/bans/lift"): Operation(
-        id="unban",
-        summary="Let a user in again.",
+    ("POST", "/v1/bans/lift"): answered(
+        "unban",
+        "Let a user in again.",
+        "No ban holds.",
+        Content.of(bodies.BanMade, {"ban": None, "kept": "disk"}),
         request=[Content.of(bodies.LiftRequest, {"user": "ann"})],
-        replies={200: Success("No ban holds.", Content.of(bodies.BanMade, {"ban": None, "kept": "disk"}))},
         refusals=_REFUSALS,
     ),
-    ("GET", "/v1/revocations"): Operation(
-        id="revocations",
-        summary="The revocations that hold, by kind and name.",
+    ("GET", "/v1/revocations"): answered(
+        "revocations",
+        "The revocations that hold, by kind and name.",
+        "A page of at most 1,000.",
+        Content.of(bodies.RevocationList, {"revocations": [_REVOCATION], "more": False}),
         query=_AFTER,
-        replies={
-            200: Success(
-                "A page of at most 1,000.",
-                Content.of(bodies.RevocationList, {"revocations": [_REVOCATION], "more": False}),
-            )
-        },
         refusals=_REFUSALS,
     ),
-    ("POST", "/v1/revocations"): Operation(
-        id="revoke",
-        summary="Take tokens no more: all of a user or a service so far, or one by its `jti`.",
-        description="Every access point of every site closes their sessions with `token-revoked` within two seconds, and every HTTP door "
-        "refuses them. It cannot be taken back: a new token is issued later, and is good.",
+    ("POST", "/v1/revocations"): answered(
+        "revoke",
+        "Take tokens no more: all of a user or a service so far, or one by its `jti`.",
+        "It holds.",
+        Content.of(bodies.RevocationMade, {"revocation": _REVOCATION, "kept": "disk"}),
+        description=(
+            "Every access point of every site closes their sessions with `token-revoked` within two seconds, and every HTTP door "
+            "refuses them. It cannot be taken back: a new token is issued later, and is good."
+        ),
         request=[
             Content(
                 bodies.RevocationRequest,
@@ -144,7 +144,6 @@ OPERATIONS: Final = {
                 },
             )
         ],
-        replies={200: Success("It holds.", Content.of(bodies.RevocationMade, {"revocation": _REVOCATION, "kept": "disk"}))},
         refusals=_REFUSALS,
     ),
     ("POST", "/v1/announcements"): _order(
@@ -154,26 +153,29 @@ OPERATIONS: Final = {
         {"text": "Back at noon.", "data": {"minutes": 30}},
         "Clients that are not connected are never told. `announcements_per_minute` limits it.",
     ),
-    ("GET", "/v1/ring"): Operation(
-        id="ring",
-        summary="The ring of this broker's site: which share each slot has, and which it is to have.",
-        replies={200: Success("As this broker knows it.", Content.of(bodies.RingState, _RING))},
+    ("GET", "/v1/ring"): answered(
+        "ring",
+        "The ring of this broker's site: which share each slot has, and which it is to have.",
+        "As this broker knows it.",
+        Content.of(bodies.RingState, _RING),
         refusals=_REFUSALS,
     ),
-    ("POST", "/v1/ring"): Operation(
-        id="changeRing",
-        summary="Where the ring of this broker's site shall go, in steps.",
+    ("POST", "/v1/ring"): answered(
+        "changeRing",
+        "Where the ring of this broker's site shall go, in steps.",
+        "It is on its way, or there.",
+        Content.of(bodies.RingState, _RING),
         description="Repeating it changes nothing. `segue ring` plans such changes, and carries them out.",
         request=[Content.of(bodies.RingRequest, {"site": "sto", "goal": {"b1": 256}, "before": {"b1": 256}})],
-        replies={200: Success("It is on its way, or there.", Content.of(bodies.RingState, _RING))},
         refusals=(*_REFUSALS, 409),
     ),
-    ("POST", "/v1/ring/stop"): Operation(
-        id="stopRing",
-        summary="The ring of this broker's site shall stay where it is.",
+    ("POST", "/v1/ring/stop"): answered(
+        "stopRing",
+        "The ring of this broker's site shall stay where it is.",
+        "It stays.",
+        Content.of(bodies.RingState, _RING),
         description="Every share on the way is as good as any other: topics have their owners.",
         request=[Content.of(bodies.RingStop, {"site": "sto"})],
-        replies={200: Success("It stays.", Content.of(bodies.RingState, _RING))},
         refusals=_REFUSALS,
     ),
 }
@@ -181,8 +183,10 @@ OPERATIONS: Final = {
 DOCUMENT: Final = Document(
     title="Segue: HTTP for operators of users",
     summary="Who is here, who is sent away, who is kept out, what everybody is told, and the ring.",
-    description="Any broker of any site does it for all sites, but for the ring: that is changed by a broker of its site. Each change is a "
-    "line of the audit log. See admin.md, ring.md and codes.md.",
+    description=(
+        "Any broker of any site does it for all sites, but for the ring: that is changed by a broker of its site. Each change is a "
+        "line of the audit log. See admin.md, ring.md and codes.md."
+    ),
     server=ServerUrl("http://127.0.0.1:7710", "The broker of `segue up`; any broker of any site will do."),
     tokens={"service": "A token whose claim `svc` is one of `auth.operators`, by default `operator`: segue token --service operator."},
     refusals={

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Final
 
 import msgspec
 
-from infra.runtime.http.openapi import NAMED, Content, Example, Operation, Parameter, Success
+from infra.runtime.http.openapi import NAMED, Content, Example, Parameter, answered
 
 from .answers import DeadLetters, Replayed, StoredNotices
 from .intake import Receipt
@@ -30,9 +30,30 @@ _ALBUM: Final = {
 }
 
 OPERATIONS: Final = {
-    ("POST", "/v1/notifications"): Operation(
-        id="notify",
-        summary="Have something stored for each follower.",
+    ("POST", "/v1/notifications"): answered(
+        "notify",
+        "Have something stored for each follower.",
+        "Stored. For an array: what was, and what was not, by position.",
+        Content(
+            (Receipt, StoredNotices),
+            {
+                "one": Example({"id": "album-7", "accepted": 2, "duplicate": False}),
+                "several": Example(
+                    {
+                        "accepted": [{"id": "album-7", "accepted": 2, "duplicate": False}],
+                        "rejected": [
+                            {
+                                "index": 1,
+                                "code": "conflict",
+                                "number": 4116,
+                                "reason": "id album-7 was used for something else; give what is new a new id",
+                            }
+                        ],
+                    }
+                ),
+            },
+        ),
+        status=202,
         description=(
             "202 means stored for every follower. After no answer or a 503 repeat it with the same id, here or at another "
             "node on the same store: nothing is lost and nobody is told twice. The service `artist` notifies about artist "
@@ -100,65 +121,39 @@ OPERATIONS: Final = {
                 media="application/x-ndjson",
             ),
         ],
-        replies={
-            202: Success(
-                "Stored. For an array: what was, and what was not, by position.",
-                Content(
-                    (Receipt, StoredNotices),
-                    {
-                        "one": Example({"id": "album-7", "accepted": 2, "duplicate": False}),
-                        "several": Example(
-                            {
-                                "accepted": [{"id": "album-7", "accepted": 2, "duplicate": False}],
-                                "rejected": [
-                                    {
-                                        "index": 1,
-                                        "code": "conflict",
-                                        "number": 4116,
-                                        "reason": "id album-7 was used for something else; give what is new a new id",
-                                    }
-                                ],
-                            }
-                        ),
-                    },
-                ),
-            )
-        },
         refusals=(400, 401, 403, 409, 413, 415, 503),
     ),
-    ("GET", "/v1/dead-letters"): Operation(
-        id="listDeadLetters",
-        summary="Mails and pushes that were given up, oldest first.",
-        query={"after": Parameter(str, "`next` of the page before."), "limit": LIMIT},
-        replies={
-            200: Success(
-                "A page. It is the last one when `next` is null.",
-                Content.of(
-                    DeadLetters,
+    ("GET", "/v1/dead-letters"): answered(
+        "listDeadLetters",
+        "Mails and pushes that were given up, oldest first.",
+        "A page. It is the last one when `next` is null.",
+        Content.of(
+            DeadLetters,
+            {
+                "letters": [
                     {
-                        "letters": [
-                            {
-                                "key": "01790000000000:bob:email:album-7",
-                                "user": "bob",
-                                "event": "album-7",
-                                "channel": "email",
-                                "state": "dead",
-                                "reason": "mail.example.org answers 550 no such user",
-                                "ts_ms": 1790000000000,
-                            }
-                        ],
-                        "next": "01790000000000:bob:email:album-7",
-                    },
-                ),
-            )
-        },
+                        "key": "01790000000000:bob:email:album-7",
+                        "user": "bob",
+                        "event": "album-7",
+                        "channel": "email",
+                        "state": "dead",
+                        "reason": "mail.example.org answers 550 no such user",
+                        "ts_ms": 1790000000000,
+                    }
+                ],
+                "next": "01790000000000:bob:email:album-7",
+            },
+        ),
+        query={"after": Parameter(str, "`next` of the page before."), "limit": LIMIT},
         refusals=NAMED,
     ),
-    ("POST", "/v1/dead-letters/{key}/replay"): Operation(
-        id="replay",
-        summary="Send a dead letter again.",
+    ("POST", "/v1/dead-letters/{key}/replay"): answered(
+        "replay",
+        "Send a dead letter again.",
+        "It is due now.",
+        Content.of(Replayed, {"key": "01790000000000:bob:email:album-7"}),
+        status=202,
         description="The rules decide once more: who has opted out meanwhile gets none.",
-        replies={202: Success("It is due now.", Content.of(Replayed, {"key": "01790000000000:bob:email:album-7"}))},
         refusals=(401, 403, 404, 503),
     ),
 }

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from infra.runtime.http.openapi import ASKED, SENT, Content, Operation, Success
+from infra.runtime.http.openapi import ASKED, SENT, Content, answered, done
 
 from .answers import WebhookList, WebhookSecret, WebhookTest
 from .webhook_handlers import NewWebhook
@@ -11,47 +11,41 @@ _ID: Final = "4f1c09ab77e2"
 _URL: Final = "https://app.example.org/segue"
 _SHOWN: Final = Content.of(WebhookSecret, {"id": _ID, "url": _URL, "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"})
 OPERATIONS: Final = {
-    ("GET", "/v1/me/webhooks"): Operation(
-        id="listWebhooks",
-        summary="Your endpoints.",
-        replies={
-            200: Success(
-                "All of them, without secrets.",
-                Content.of(WebhookList, {"webhooks": [{"id": _ID, "url": _URL, "made_ms": 1790000000000, "previous_until_ms": 0}]}),
-            )
-        },
-        refusals=ASKED,
+    ("GET", "/v1/me/webhooks"): answered(
+        "listWebhooks",
+        "Your endpoints.",
+        "All of them, without secrets.",
+        Content.of(WebhookList, {"webhooks": [{"id": _ID, "url": _URL, "made_ms": 1790000000000, "previous_until_ms": 0}]}),
     ),
-    ("POST", "/v1/me/webhooks"): Operation(
-        id="addWebhook",
-        summary="Have your notifications posted to an endpoint.",
+    ("POST", "/v1/me/webhooks"): answered(
+        "addWebhook",
+        "Have your notifications posted to an endpoint.",
+        "From the next event on. The secret is shown this once.",
+        _SHOWN,
+        status=201,
         description="webhooks.md tells what is posted, and how a signature is checked.",
         request=[Content.of(NewWebhook, {"url": _URL})],
-        replies={201: Success("From the next event on. The secret is shown this once.", _SHOWN)},
         refusals=SENT,
     ),
-    ("DELETE", "/v1/me/webhooks/{id}"): Operation(
-        id="removeWebhook",
-        summary="Post nothing more to an endpoint.",
-        replies={204: Success("It gets nothing more, whether it was yours or not.")},
+    ("DELETE", "/v1/me/webhooks/{id}"): done(
+        "removeWebhook",
+        "Post nothing more to an endpoint.",
+        "It gets nothing more, whether it was yours or not.",
         refusals=ASKED,
     ),
-    ("POST", "/v1/me/webhooks/{id}/rotate"): Operation(
-        id="rotateWebhook",
-        summary="Give an endpoint a new secret.",
+    ("POST", "/v1/me/webhooks/{id}/rotate"): answered(
+        "rotateWebhook",
+        "Give an endpoint a new secret.",
+        "The new secret is shown this once.",
+        _SHOWN,
         description="For a day, messages bear a signature by the new secret and one by the secret before.",
-        replies={200: Success("The new secret is shown this once.", _SHOWN)},
         refusals=(401, 403, 404, 503),
     ),
-    ("POST", "/v1/me/webhooks/{id}/test"): Operation(
-        id="testWebhook",
-        summary="Post a test message to an endpoint now.",
-        replies={
-            200: Success(
-                "What came of it. It is not repeated.",
-                Content.of(WebhookTest, {"state": "delivered", "reason": "app.example.org answers 204"}),
-            )
-        },
+    ("POST", "/v1/me/webhooks/{id}/test"): answered(
+        "testWebhook",
+        "Post a test message to an endpoint now.",
+        "What came of it. It is not repeated.",
+        Content.of(WebhookTest, {"state": "delivered", "reason": "app.example.org answers 204"}),
         refusals=(401, 403, 404, 503),
     ),
 }

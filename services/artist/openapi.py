@@ -2,34 +2,26 @@
 
 from typing import Final
 
-from infra.runtime.http.openapi import ASKED, NAMED, ON_AIOHTTP, Content, Document, Operation, Parameter, ServerUrl, Success, done
+from infra.runtime.http.openapi import NAMED, ON_AIOHTTP, Content, Document, Parameter, ServerUrl, answered, done
 
 from ..openapi import AFTER, AGAIN, BAD_REQUEST, FORBIDDEN, LIMIT, UNAUTHORIZED, USERS, ShownName
 from .answers import FollowedArtist, FollowedFeeds, RunStarted, RunState
 from .job import RunTally
 
 OPERATIONS: Final = {
-    ("GET", "/v1/artists/followed"): Operation(
-        id="listFollowed",
-        summary="Which feeds of artists you follow.",
+    ("GET", "/v1/artists/followed"): answered(
+        "listFollowed",
+        "Which feeds of artists you follow.",
+        "A page of feeds, by artist.",
+        Content.of(FollowedFeeds, {"topics": [{"artist": "bjork", "type": "new-album"}], "next": None}),
         query={"after": AFTER, "limit": LIMIT},
-        replies={
-            200: Success(
-                "A page of feeds, by artist.",
-                Content.of(FollowedFeeds, {"topics": [{"artist": "bjork", "type": "new-album"}], "next": None}),
-            )
-        },
         refusals=NAMED,
     ),
-    ("PUT", "/v1/artists/{artist}/follow"): Operation(
-        id="followArtist",
-        summary="Follow all feeds of an artist.",
-        replies={
-            200: Success(
-                "You follow them now; repeating changes nothing.",
-                Content.of(FollowedArtist, {"artist": "bjork", "types": ["new-album", "new-track", "artist-playlist"]}),
-            )
-        },
+    ("PUT", "/v1/artists/{artist}/follow"): answered(
+        "followArtist",
+        "Follow all feeds of an artist.",
+        "You follow them now; repeating changes nothing.",
+        Content.of(FollowedArtist, {"artist": "bjork", "types": ["new-album", "new-track", "artist-playlist"]}),
         refusals=NAMED,
     ),
     ("DELETE", "/v1/artists/{artist}/follow"): done(
@@ -37,39 +29,35 @@ OPERATIONS: Final = {
         "Follow an artist no more.",
         "You follow none of their feeds.",
     ),
-    ("GET", "/v1/artists/run"): Operation(
-        id="showRun",
-        summary="How the newest run of the job went.",
+    ("GET", "/v1/artists/run"): answered(
+        "showRun",
+        "How the newest run of the job went.",
+        "The run that is under way in this process, or its last one; `last` is null before the first.",
+        Content.of(
+            RunState,
+            {
+                "running": False,
+                "last": {
+                    "run": 3,
+                    "started_s": 1790000000.0,
+                    "finished": True,
+                    "items": 120000,
+                    "announced": 12,
+                    "learned": 40,
+                    "refused": 0,
+                    "wrong": 0,
+                },
+            },
+        ),
         description="For the service operator.",
-        replies={
-            200: Success(
-                "The run that is under way in this process, or its last one; `last` is null before the first.",
-                Content.of(
-                    RunState,
-                    {
-                        "running": False,
-                        "last": {
-                            "run": 3,
-                            "started_s": 1790000000.0,
-                            "finished": True,
-                            "items": 120000,
-                            "announced": 12,
-                            "learned": 40,
-                            "refused": 0,
-                            "wrong": 0,
-                        },
-                    },
-                ),
-            )
-        },
-        refusals=ASKED,
     ),
-    ("POST", "/v1/artists/run"): Operation(
-        id="startRun",
-        summary="Run the job now.",
+    ("POST", "/v1/artists/run"): answered(
+        "startRun",
+        "Run the job now.",
+        "Whether it began.",
+        Content.of(RunStarted, {"started": True}),
+        status=202,
         description="For the service operator. What was announced before is not announced again.",
-        replies={202: Success("Whether it began.", Content.of(RunStarted, {"started": True}))},
-        refusals=ASKED,
     ),
 }
 

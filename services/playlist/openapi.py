@@ -5,7 +5,19 @@ from typing import Annotated, Final
 import msgspec
 
 from infra.kernel.topics import MAX_ID
-from infra.runtime.http.openapi import NAMED, ON_AIOHTTP, Content, Document, Example, Operation, Parameter, ServerUrl, Success, done
+from infra.runtime.http.openapi import (
+    NAMED,
+    ON_AIOHTTP,
+    Content,
+    Document,
+    Example,
+    Operation,
+    Parameter,
+    ServerUrl,
+    Success,
+    answered,
+    done,
+)
 
 from ..openapi import AFTER, LIMIT, UNAUTHORIZED, ShownName
 from .answers import ListedPlaylist, PlaylistChanged, PlaylistFollowers, PlaylistsPage
@@ -37,10 +49,11 @@ OPERATIONS: Final = {
         replies={201: Success("It is there.", Content(Shown, {"new": Example(_SUMMER)}), headers={"Location": "Its path."})},
         refusals=(400, 401, 403, 409, 413, 415, 503),
     ),
-    ("GET", "/v1/playlists/{owner}/{id}"): Operation(
-        id="show",
-        summary="A playlist with its tracks.",
-        replies={200: Success("Its newest version.", Content(Shown, {"found": Example(_SUMMER)}))},
+    ("GET", "/v1/playlists/{owner}/{id}"): answered(
+        "show",
+        "A playlist with its tracks.",
+        "Its newest version.",
+        Content(Shown, {"found": Example(_SUMMER)}),
         refusals=(400, 401, 403, 404, 503),
     ),
     ("DELETE", "/v1/playlists/{owner}/{id}"): Operation(
@@ -51,9 +64,11 @@ OPERATIONS: Final = {
         replies={204: Success("It is gone. Its followers are told, and follow it no more.")},
         refusals=(400, 401, 403, 404, 409, 503),
     ),
-    ("POST", "/v1/playlists/{owner}/{id}/changes"): Operation(
-        id="change",
-        summary="Change a playlist: one's own, or one that is collaborative, as one of its editors.",
+    ("POST", "/v1/playlists/{owner}/{id}/changes"): answered(
+        "change",
+        "Change a playlist: one's own, or one that is collaborative, as one of its editors.",
+        "The version that the change made.",
+        Content(PlaylistChanged, {"changed": Example({"version": 2})}),
         description="With a `version` the change is done only to that one. A change that names positions needs it.",
         request=[
             Content(
@@ -68,7 +83,6 @@ OPERATIONS: Final = {
                 },
             )
         ],
-        replies={200: Success("The version that the change made.", Content(PlaylistChanged, {"changed": Example({"version": 2})}))},
         refusals=(400, 401, 403, 404, 409, 413, 415, 503),
     ),
     ("PUT", "/v1/playlists/{owner}/{id}/follow"): done(
@@ -82,30 +96,33 @@ OPERATIONS: Final = {
         "Follow it no more.",
         "Done, or it was so already.",
     ),
-    ("GET", "/v1/playlists/{owner}/{id}/followers"): Operation(
-        id="followers",
-        summary="Who follows a playlist.",
+    ("GET", "/v1/playlists/{owner}/{id}/followers"): answered(
+        "followers",
+        "Who follows a playlist.",
+        "A page.",
+        Content(PlaylistFollowers),
         description="Its owner is told of all; others of those who let them see what they play.",
         query={"after": AFTER, "limit": LIMIT},
-        replies={200: Success("A page.", Content(PlaylistFollowers))},
         refusals=(400, 401, 403, 404, 503),
     ),
-    ("GET", "/v1/users/{user}/playlists"): Operation(
-        id="owned",
-        summary="The playlists that a user owns.",
+    ("GET", "/v1/users/{user}/playlists"): answered(
+        "owned",
+        "The playlists that a user owns.",
+        "A page.",
+        Content(PlaylistsPage),
         query={"after": AFTER, "limit": LIMIT},
-        replies={200: Success("A page.", Content(PlaylistsPage))},
         refusals=(400, 401, 503),
     ),
-    ("GET", "/v1/users/{user}/followed"): Operation(
-        id="followed",
-        summary="The playlists that a user follows.",
+    ("GET", "/v1/users/{user}/followed"): answered(
+        "followed",
+        "The playlists that a user follows.",
+        "A page.",
+        Content(PlaylistsPage),
         description=(
             "For those who may see what the user plays. A page may hold less than was asked for and not be the last: go on while there "
             "is a `next`."
         ),
         query={"after": AFTER, "limit": LIMIT},
-        replies={200: Success("A page.", Content(PlaylistsPage))},
         refusals=NAMED,
     ),
 }

@@ -2,7 +2,17 @@
 
 from typing import Final
 
-from infra.runtime.http.openapi import ASKED, NAMED, ON_AIOHTTP, SENT, Content, Document, Operation, Parameter, ServerUrl, Success, done
+from infra.runtime.http.openapi import (
+    NAMED,
+    ON_AIOHTTP,
+    SENT,
+    Content,
+    Document,
+    Parameter,
+    ServerUrl,
+    answered,
+    done,
+)
 
 from ..openapi import AFTER, AGAIN, BAD_REQUEST, FORBIDDEN, LIMIT, NOT_JSON, TOO_LARGE, UNAUTHORIZED, USERS
 from .answers import FollowersPage, Friend, FriendsPage, LinkedAccount, LinkedAccounts, SubscribedFriends
@@ -11,22 +21,19 @@ from .handlers import Posting
 from .openapi_privacy import OPERATIONS as PRIVACY
 
 OPERATIONS: Final = PRIVACY | {
-    ("GET", "/v1/social/friends"): Operation(
-        id="listFriends",
-        summary="Whom you follow.",
+    ("GET", "/v1/social/friends"): answered(
+        "listFriends",
+        "Whom you follow.",
+        "A page of friends, by name.",
+        Content.of(FriendsPage, {"friends": [{"user": "bob", "mutual": True}], "next": None}),
         query={"after": AFTER, "limit": LIMIT},
-        replies={
-            200: Success(
-                "A page of friends, by name.",
-                Content.of(FriendsPage, {"friends": [{"user": "bob", "mutual": True}], "next": None}),
-            )
-        },
         refusals=NAMED,
     ),
-    ("PUT", "/v1/social/friends/{user}"): Operation(
-        id="befriend",
-        summary="Follow a user, and by default their playlists.",
-        replies={200: Success("You follow them now; repeating changes nothing.", Content.of(Friend, {"user": "bob", "mutual": False}))},
+    ("PUT", "/v1/social/friends/{user}"): answered(
+        "befriend",
+        "Follow a user, and by default their playlists.",
+        "You follow them now; repeating changes nothing.",
+        Content.of(Friend, {"user": "bob", "mutual": False}),
         refusals=NAMED,
     ),
     ("DELETE", "/v1/social/friends/{user}"): done(
@@ -35,69 +42,55 @@ OPERATIONS: Final = PRIVACY | {
         "You do not follow them.",
         description="Playlists of theirs that you follow already stay followed; those to come are not.",
     ),
-    ("GET", "/v1/social/followers"): Operation(
-        id="listFollowers",
-        summary="Who follows you.",
+    ("GET", "/v1/social/followers"): answered(
+        "listFollowers",
+        "Who follows you.",
+        "A page of followers.",
+        Content.of(FollowersPage, {"followers": [{"user": "bob", "mutual": True}], "next": None}),
         description="With Cassandra the names are in no order.",
         query={"after": AFTER, "limit": LIMIT},
-        replies={
-            200: Success(
-                "A page of followers.",
-                Content.of(FollowersPage, {"followers": [{"user": "bob", "mutual": True}], "next": None}),
-            )
-        },
         refusals=NAMED,
     ),
-    ("GET", "/v1/social/users/{user}/friends"): Operation(
-        id="listSubscribed",
-        summary="The friends of a user who are subscribed to their feed.",
+    ("GET", "/v1/social/users/{user}/friends"): answered(
+        "listSubscribed",
+        "The friends of a user who are subscribed to their feed.",
+        "A page of names.",
+        Content.of(SubscribedFriends, {"friends": ["ann", "bob"], "next": None}),
         description="For that user, and for services. With Cassandra the names are in no order.",
         query={"after": AFTER, "limit": LIMIT},
-        replies={200: Success("A page of names.", Content.of(SubscribedFriends, {"friends": ["ann", "bob"], "next": None}))},
         refusals=NAMED,
     ),
-    ("GET", "/v1/social/links"): Operation(
-        id="listLinks",
-        summary="What you have linked.",
-        replies={
-            200: Success(
-                "Each provider, and how many contacts are remembered.",
-                Content.of(LinkedAccounts, {"links": [{"provider": "facebook", "contacts": 120, "verified": True}]}),
-            )
-        },
-        refusals=ASKED,
+    ("GET", "/v1/social/links"): answered(
+        "listLinks",
+        "What you have linked.",
+        "Each provider, and how many contacts are remembered.",
+        Content.of(LinkedAccounts, {"links": [{"provider": "facebook", "contacts": 120, "verified": True}]}),
     ),
-    ("PUT", "/v1/social/links/{provider}"): Operation(
-        id="link",
-        summary="Link an address book or a social account.",
+    ("PUT", "/v1/social/links/{provider}"): answered(
+        "link",
+        "Link an address book or a social account.",
+        "It is stored, and what follows from it will be done.",
+        Content.of(LinkedAccount, {"provider": "address-book", "contacts": 2, "verified": False}),
+        status=202,
         description=(
             "You follow every contact who is a user, in a moment; they follow you if they know you, too. The others are remembered "
             "as hashes; when one of them joins you are told, and follow them. A contact is a user by an id for which a service "
             "vouches, never by what the user says. Repeat it with new contacts at any time."
         ),
         request=[Content.of(Contacts, {"contacts": ["bob@example.org", "cyd@example.org"]})],
-        replies={
-            202: Success(
-                "It is stored, and what follows from it will be done.",
-                Content.of(LinkedAccount, {"provider": "address-book", "contacts": 2, "verified": False}),
-            )
-        },
         refusals=SENT,
     ),
-    ("PUT", "/v1/social/users/{user}/links/{provider}"): Operation(
-        id="vouch",
-        summary="Say who a user is at a provider, and whom they know there.",
+    ("PUT", "/v1/social/users/{user}/links/{provider}"): answered(
+        "vouch",
+        "Say who a user is at a provider, and whom they know there.",
+        "It is stored, and what follows from it will be done.",
+        Content.of(LinkedAccount, {"provider": "facebook", "contacts": 1, "verified": True}),
+        status=202,
         description=(
             "For services that the option `vouchers` names, when they have asked the provider. Contacts that are given here become "
             "friends both ways. Whoever was this id before is it no more."
         ),
         request=[Content.of(VouchedContacts, {"me": "ann@example.org", "contacts": ["bob@example.org"]})],
-        replies={
-            202: Success(
-                "It is stored, and what follows from it will be done.",
-                Content.of(LinkedAccount, {"provider": "facebook", "contacts": 1, "verified": True}),
-            )
-        },
         refusals=SENT,
     ),
     ("DELETE", "/v1/social/users/{user}/links/{provider}"): done(
@@ -112,17 +105,18 @@ OPERATIONS: Final = PRIVACY | {
         "It is forgotten.",
         description="Friends stay friends.",
     ),
-    ("GET", "/v1/social/wall"): Operation(
-        id="showPosting",
-        summary="Whether you want wall posts.",
-        replies={200: Success("Your choice; false until you make one.", Content.of(Posting, {"enabled": False}))},
-        refusals=ASKED,
+    ("GET", "/v1/social/wall"): answered(
+        "showPosting",
+        "Whether you want wall posts.",
+        "Your choice; false until you make one.",
+        Content.of(Posting, {"enabled": False}),
     ),
-    ("PUT", "/v1/social/wall"): Operation(
-        id="choosePosting",
-        summary="Say whether you want wall posts.",
+    ("PUT", "/v1/social/wall"): answered(
+        "choosePosting",
+        "Say whether you want wall posts.",
+        "Your choice, from now on.",
+        Content.of(Posting, {"enabled": True}),
         request=[Content.of(Posting, {"enabled": True})],
-        replies={200: Success("Your choice, from now on.", Content.of(Posting, {"enabled": True}))},
         refusals=SENT,
     ),
 }

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from infra.runtime.http.openapi import ASKED, NAMED, SENT, Content, Operation, Success, done
+from infra.runtime.http.openapi import NAMED, SENT, Content, Operation, Success, answered, done
 
 from ..openapi import AFTER, LIMIT
 from .answers import BlockedUsers, PlaylistAccess, PrivateClient, ShownPrivacy
@@ -21,25 +21,27 @@ def _access(id: str, summary: str, description: str, *, refusals: Sequence[int],
 
 
 OPERATIONS: Final = {
-    ("GET", "/v1/social/privacy"): Operation(
-        id="showPrivacy",
-        summary="Who sees what you play, and which of your devices are private.",
-        replies={200: Success("Your settings.", _SHOWN)},
-        refusals=ASKED,
+    ("GET", "/v1/social/privacy"): answered(
+        "showPrivacy",
+        "Who sees what you play, and which of your devices are private.",
+        "Your settings.",
+        _SHOWN,
     ),
-    ("PUT", "/v1/social/privacy"): Operation(
-        id="setPrivacy",
-        summary="Say who sees what you play.",
+    ("PUT", "/v1/social/privacy"): answered(
+        "setPrivacy",
+        "Say who sees what you play.",
+        "Your settings, from now on.",
+        _SHOWN,
         description="Subscriptions of those who may not see it any more end at once.",
         request=[Content.of(PrivacyWish, {"listening": "friends"})],
-        replies={200: Success("Your settings, from now on.", _SHOWN)},
         refusals=SENT,
     ),
-    ("PUT", "/v1/social/private/{client}"): Operation(
-        id="beginPrivateSession",
-        summary="Make a device private: nobody sees what is played on it.",
+    ("PUT", "/v1/social/private/{client}"): answered(
+        "beginPrivateSession",
+        "Make a device private: nobody sees what is played on it.",
+        "Until when it is.",
+        Content.of(PrivateClient, {"client": "desktop-1", "until_ms": 1767225600000}),
         request=[Content.of(PrivateHours, {"hours": 6})],
-        replies={200: Success("Until when it is.", Content.of(PrivateClient, {"client": "desktop-1", "until_ms": 1767225600000}))},
         refusals=SENT,
     ),
     ("DELETE", "/v1/social/private/{client}"): done(
@@ -47,11 +49,12 @@ OPERATIONS: Final = {
         "End the private session of a device.",
         "It is not private.",
     ),
-    ("GET", "/v1/social/blocks"): Operation(
-        id="listBlocks",
-        summary="Whom you block.",
+    ("GET", "/v1/social/blocks"): answered(
+        "listBlocks",
+        "Whom you block.",
+        "A page of names.",
+        Content.of(BlockedUsers, {"blocked": ["eve"], "next": None}),
         query={"after": AFTER, "limit": LIMIT},
-        replies={200: Success("A page of names.", Content.of(BlockedUsers, {"blocked": ["eve"], "next": None}))},
         refusals=NAMED,
     ),
     ("PUT", "/v1/social/blocks/{user}"): done(
@@ -67,10 +70,11 @@ OPERATIONS: Final = {
         "You do not block them.",
         description="Who followed whom before does not come back.",
     ),
-    ("GET", "/v1/social/playlists/{playlist}"): Operation(
-        id="showPlaylistAccess",
-        summary="Who sees a playlist of yours, and who may edit it.",
-        replies={200: Success("Its settings.", _ACCESS)},
+    ("GET", "/v1/social/playlists/{playlist}"): answered(
+        "showPlaylistAccess",
+        "Who sees a playlist of yours, and who may edit it.",
+        "Its settings.",
+        _ACCESS,
         refusals=NAMED,
     ),
     ("PUT", "/v1/social/playlists/{playlist}"): _access(

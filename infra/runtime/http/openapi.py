@@ -128,6 +128,25 @@ class Operation:
     server: ServerUrl | None = None
 
 
+def answered(
+    id: str,
+    summary: str,
+    reply: str,
+    body: Content,
+    *,
+    status: HttpStatus = 200,
+    description: str = "",
+    query: Mapping[str, Parameter] | None = None,
+    request: Sequence[Content] = (),
+    refusals: Sequence[HttpStatus] = ASKED,
+) -> Operation:
+    """Returns the description of a route with one answer that is no error: `reply` says what its `body` is. The others: see `Operation`."""
+    replies = {status: Success(reply, body)}
+    return Operation(
+        id=id, summary=summary, description=description, query=query or {}, request=request, replies=replies, refusals=refusals
+    )
+
+
 def done(id: str, summary: str, reply: str, *, description: str = "", refusals: Sequence[HttpStatus] = NAMED) -> Operation:
     """Returns the description of a route that takes and answers no body: `reply` says what holds then. The others: see `Operation`."""
     return Operation(id=id, summary=summary, description=description, replies={204: Success(reply)}, refusals=refusals)
