@@ -1,6 +1,6 @@
 /** `<segue-preferences url="http://…" token="…">`: which notifications the user wants, on which ways, and when. */
 import { SettingsClient, type NotificationPreferences, type Weekday } from "../preferences.js";
-import { element, STYLE, styled, wordsFor } from "./parts.js";
+import { element, say, STYLE, styled, wordsFor } from "./parts.js";
 
 const DEFAULT_URL = "http://127.0.0.1:7720";
 const CLASSES = ["new-album", "new-track", "artist-playlist", "friend-joined", "new-follower", "playlist"] as const;
@@ -13,18 +13,29 @@ const DAYS: readonly Weekday[] = ["monday", "tuesday", "wednesday", "thursday", 
 const NIGHT = { from: "22:00", to: "07:00" };
 
 const PREFERENCES_STYLE = `${STYLE}
-  :host { display: block; border: 1px solid var(--_line); border-radius: 14px; background: var(--_surface); padding: 16px; }
+  :host { display: block; container-type: inline-size; border: 1px solid var(--_line); border-radius: 14px; background: var(--_surface); overflow: hidden; }
+  h2 { font-size: 1.05em; margin: 0; padding: 14px 16px; border-block-end: 1px solid var(--_line); }
+  form { padding: 8px 12px 4px; }
+  form:empty { display: none; }
   fieldset { border: 0; margin: 0; padding: 0; min-width: 0; }
   table { width: 100%; border-collapse: collapse; }
   th, td { padding: 8px 4px; border-block-end: 1px solid var(--_line); text-align: center; font-weight: 400; }
   th:first-child { text-align: start; overflow-wrap: anywhere; }
   thead th { color: var(--_faint); font-size: 0.87em; }
+  th:first-child { min-width: 6.5em; }
+  @container (min-width: 480px) { th:not(:first-child), td:not(:first-child) { width: 4.8em; } }
+  tbody tr:last-child > * { border-block-end: 0; }
+  .field { border-block-start: 1px solid var(--_line); }
   input, select { font: inherit; color: inherit; background: var(--_surface); border: 1px solid var(--_line); border-radius: 8px; padding: 6px 8px;
     max-width: 100%; }
   input[type="checkbox"] { vertical-align: middle; width: 20px; height: 20px; accent-color: var(--_accent); }
-  .field { display: flex; flex-wrap: wrap; gap: 8px 12px; align-items: center; padding: 12px 4px 0; }
+  .field { display: flex; flex-wrap: wrap; gap: 8px 12px; align-items: center; min-height: 56px; padding: 8px 4px; }
   .field > :first-child { flex: 1; min-width: 9em; }
-  #status { min-height: 1.5em; margin: 12px 4px 0; color: var(--_faint); }
+  #status { min-height: 1.5em; margin: 4px 16px 12px; color: var(--_faint); }
+  form:empty ~ #status { margin-block: 16px; }
+  #again { font: inherit; font-weight: 600; color: var(--_accent); background: none; border: 0; border-radius: 8px; margin: -8px 8px 12px; padding: 8px; cursor: pointer; }
+  #again:hover { background: var(--_line); }
+  #again[hidden] { display: none; }
 `;
 
 /**
@@ -38,17 +49,24 @@ export class SeguePreferences extends HTMLElement {
   #held: NotificationPreferences | undefined;
   #hasWebhooks = false;
   #saving: Promise<void> = Promise.resolve();
+  #title = element("h2");
   #form = element("form");
   #status = element("p");
+  #again = element("button");
 
   constructor() {
     super();
     this.#status.id = "status";
     this.#status.role = "status";
+    this.#title.id = "title";
+    this.#again.id = "again";
+    this.#again.hidden = true;
+    this.#again.addEventListener("click", () => void this.#load());
+    this.#form.setAttribute("aria-labelledby", "title");
     this.#form.addEventListener("change", () => this.#save());
     this.#form.addEventListener("submit", (event) => event.preventDefault());
     styled(this.root, PREFERENCES_STYLE);
-    this.root.append(this.#form, this.#status);
+    this.root.append(this.#title, this.#form, this.#status, this.#again);
   }
 
   /** What asks the service, where a token must be fetched; otherwise `url` and `token` say it. */
@@ -71,14 +89,21 @@ export class SeguePreferences extends HTMLElement {
   }
 
   async #load(): Promise<void> {
+    const words = wordsFor(this);
+    const settings = this.#settings();
+    say(this.#title, words.settings);
+    if (!settings) return;
+    this.#again.hidden = true;
+    if (!this.#held) say(this.#status, words.loading);
     try {
-      const settings = this.#settings();
-      if (!settings) return;
       const [held, webhooks] = await Promise.all([settings.preferences(), settings.webhooks().catch(() => [])]); // without, there is no column
       this.#hasWebhooks = webhooks.length > 0;
       this.#show(held);
+      say(this.#status, "");
     } catch (error) {
-      this.#failed(error);
+      this.#failed(words.settingsNotLoaded, error);
+      say(this.#again, words.again);
+      this.#again.hidden = false;
     }
   }
 
@@ -91,13 +116,13 @@ export class SeguePreferences extends HTMLElement {
         this.#status.textContent = wordsFor(this).saved;
       } catch (error) {
         if (this.#held) this.#show(this.#held);
-        this.#failed(error);
+        this.#failed(wordsFor(this).notSaved, error);
       }
     });
   }
 
-  #failed(error: unknown): void {
-    this.#status.textContent = `${wordsFor(this).notSaved} (${error instanceof Error ? error.message : String(error)})`;
+  #failed(what: string, error: unknown): void {
+    this.#status.textContent = `${what} (${error instanceof Error ? error.message : String(error)})`;
     this.dispatchEvent(new CustomEvent("segue-error", { detail: error, bubbles: true, composed: true }));
   }
 

@@ -38,6 +38,8 @@ export interface Words {
   readonly classes: Readonly<Record<string, string>>;
   readonly channels: Readonly<Record<string, string>>;
   readonly digests: Readonly<Record<string, string>>;
+  readonly settings: string;
+  readonly settingsNotLoaded: string;
   readonly mailTo: string;
   readonly quietHours: string;
   readonly from: string;
@@ -98,6 +100,8 @@ const ENGLISH: Words = {
   },
   channels: { "in-client": "Here", push: "Push", email: "Mail", webhook: "Webhooks" },
   digests: { off: "At once", daily: "Daily", weekly: "Weekly" },
+  settings: "Notification settings",
+  settingsNotLoaded: "The settings could not be loaded",
   mailTo: "Mail goes to",
   quietHours: "No push at night",
   from: "From",
@@ -158,6 +162,8 @@ const SWEDISH: Words = {
   },
   channels: { "in-client": "Här", push: "Push", email: "Mejl", webhook: "Webhooks" },
   digests: { off: "Direkt", daily: "Varje dag", weekly: "Varje vecka" },
+  settings: "Inställningar för aviseringar",
+  settingsNotLoaded: "Inställningarna kunde inte hämtas",
   mailTo: "Mejl går till",
   quietHours: "Ingen push på natten",
   from: "Från",

@@ -119,3 +119,14 @@ async def test_what_the_form_does_not_show_stays_as_it_is(browser: Browser, page
     await browser.value(f"{field('playlist push')}.click()")
     await browser.within(f"{STATUS} === 'Saved'")
     assert page.preferences["channels"] == {"of-tomorrow": {"push": False}, "playlist": {"by-pigeon": False, "push": False}}
+
+
+async def test_what_cannot_be_loaded_is_said_and_tried_again(browser: Browser, page: ElementPage) -> None:
+    page.refusal, page.preferences = "not today", dict(HELD)
+    page.body = f"<segue-preferences url='{page.url.rstrip('/')}' token='secret'></segue-preferences>"
+    await browser.open(page.url)
+    await browser.within(f"customElements.get('segue-preferences') && {STATUS}.startsWith('The settings could not be loaded')")
+    assert "not today" in await browser.value(STATUS)
+    page.refusal = ""
+    await browser.value(f"{ROOT}.getElementById('again').click()")
+    await browser.within(f"{ROOT}.querySelector('table') && {STATUS} === '' && {ROOT}.getElementById('again').hidden")
