@@ -18,7 +18,7 @@ from functools import partial
 from typing import Final
 
 from infra.kernel.assignment import Assigned, Switch
-from infra.kernel.events import Event, first_body, numbering, opening_of, origin
+from infra.kernel.events import OPENING, Event, first_body, numbering, opening_of, origin_if_sound, topic_in
 from infra.kernel.fanout import Fanout, Receiver
 from infra.kernel.frames import Assignment
 from infra.kernel.interest import LINKS
@@ -200,8 +200,11 @@ class BrokerCore:
         return bool(self.interest.masks[row] & HERE)
 
     def opening(self, bit: int) -> bytes:
-        """Returns how the bodies begin that link `bit` gets: another site gets events of this one, and no others (rule 2)."""
-        return self._opening if self._far & 1 << bit else b""
+        """Returns how the bodies begin that link `bit` gets: another site gets events of this one, and no others (rule 2).
+
+        Here everybody gets all events. The places of those that were not kept are none.
+        """
+        return self._opening if self._far & 1 << bit else OPENING
 
     def stamps(self, bit: int) -> dict[int, int]:
         """Returns up to where link `bit` has been given everything that is recorded and that it wants: epoch -> stamp."""
@@ -403,13 +406,30 @@ class BrokerCore:
             # A row is not given to another topic while a delivery may come under it (`Limbo`), so its mask is this topic's.
             mask = masks[row] if row < rows else 0
             if mask & HERE and window is not None:
-                window.record(row, body, origin(body))
+                if not self._record_of_others(window, row, body):
+                    self.stale += 1
+                    continue
                 mask &= live
             if mask & local:
                 self.fanout.send(row, mask & local, body)
             elif not mask & HERE:
                 self.stale += 1
                 self._astray(body)
+
+    def _record_of_others(self, window: EventWindow, row: int, body: bytes) -> bool:
+        """Records an event of another site. Returns False for a body that no broker has written: it would be read again, and is lost.
+
+        Once a topic has events its kind is known. Before that the body tells it, which may lie: then the playlist of an honest
+        publisher would be kept like presence.
+        """
+        site, kind = origin_if_sound(body), None
+        if site is not None and row not in window:
+            topic = topic_in(body)
+            kind = kind_of(topic) if topic is not None and self.interest.rows.get(topic) == row else None
+            site = site if kind is not None else None
+        if site is not None:
+            window.record(row, body, site, kind)
+        return site is not None
 
     # Offloading.
 

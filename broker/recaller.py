@@ -92,10 +92,10 @@ class Recaller:
             return found
         if not found.reason:
             return Missed([body for body in found.bodies if not _has(known, body)])
-        if known and found.reason != LossReason.SPLIT:
+        if known and row is not None and found.reason != LossReason.SPLIT:
             kept = window.kept(row, until)
             is_latest = window.bounds[kind].keep == "latest"
-            if self._shows_all(topic, kept, known, is_latest=is_latest):
+            if self._is_anchored(window, row, known) and self._shows_all(topic, kept, known, is_latest=is_latest):
                 return Missed([_told(known, body) for body in kept if not _has(known, body)])
         return Missed(window.rest(row, recall.stamps, until) if recall.rest else [], found.reason)
 
@@ -129,8 +129,14 @@ class Recaller:
 
     def _shows_all(self, topic: Topic, kept: list[bytes], known: Known, *, is_latest: bool) -> bool:
         """Tells whether the numbers show that nothing is missing in `kept` which comes after what is `known`."""
-        is_anchored = self._is_alone or any(_has(known, body) for body in kept)
-        return is_anchored and all(self._goes_on(topic, kept, mine, is_latest=is_latest) for mine in known)
+        return all(self._goes_on(topic, kept, mine, is_latest=is_latest) for mine in known)
+
+    def _is_anchored(self, window: EventWindow, row: int, known: Known) -> bool:
+        """Tells whether everything is there behind an event that is `known`: of other sites, and of those of which none is known.
+
+        Where there are no other sites, the numbers alone show that.
+        """
+        return self._is_alone or window.is_whole_behind(row, lambda body: _has(known, body))
 
     def _goes_on(self, topic: Topic, kept: list[bytes], mine: tuple[str, int, int], *, is_latest: bool) -> bool:
         """Tells whether the events of one site are all there behind the one that is `mine`, also from one epoch to the next (DPS-1)."""

@@ -19,7 +19,7 @@ too: so a stamp tells when it was given, also while nothing is published.
 
 from array import array
 from collections import deque
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from infra.kernel.events import OPENING, kind_in, origin, with_skipped
@@ -71,6 +71,10 @@ class EventWindow:
     def __len__(self) -> int:
         """Returns how many events there are."""
         return self._live
+
+    def __contains__(self, row: int) -> bool:
+        """Returns whether the topic that has `row` has events here."""
+        return row in self._topics
 
     @property
     def topics(self) -> int:
@@ -275,6 +279,16 @@ class EventWindow:
 
     def _is_before(self, stamp: int, until: int | None) -> bool:
         return until is None or stamp <= until or stamp in self.origins
+
+    def is_whole_behind(self, row: int, has: Callable[[bytes], bool]) -> bool:
+        """Returns whether nothing is missing of the topic that has `row` behind the last event here that somebody `has`.
+
+        Where they have none of those that are here, nothing is known.
+        """
+        topic = self._topics.get(row)
+        stamps = topic.stamps if topic is not None else []
+        had = next((stamp for stamp in reversed(stamps) if (body := self._body(stamp)).startswith(OPENING) and has(body)), None)
+        return topic is not None and had is not None and topic.lost < had
 
     def after(self, stamp: int, opening: bytes = OPENING) -> Iterator[tuple[int, int, bytes]]:
         """Yields (stamp, row, body) of all events after `stamp` whose bodies begin with `opening`, in order.

@@ -30,6 +30,7 @@ _SKIPPED: Final = OPENING + b'"skipped":'
 _TOPIC: Final = b'"topic":"'
 _PRESENCE: Final = _TOPIC + b"hm://presence/"
 _AFTER: Final = re.compile(rb',"after":\[(\d{1,19}),(\d{1,19})\],')
+_NUMBERED: Final = re.compile(rb'\{"op":"event",(?:"skipped":\d{1,19},)?"site":"([^"]+)","epoch":\d{1,19},"seq":\d{1,19},')
 _KIND: Final = re.compile(r"[a-z][a-z0-9-]{0,31}")
 _ID: Final = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 
@@ -185,6 +186,12 @@ def after_in(body: bytes) -> tuple[int, int] | None:
     start = body.index(_SEQ) + len(_SEQ)  # what stands before it is ours and holds no such text
     said = _AFTER.match(body, body.index(b",", start))
     return (int(said[1]), int(said[2])) if said is not None else None
+
+
+def origin_if_sound(body: bytes) -> bytes | None:
+    """Returns the site where an event was numbered; None where a body does not begin as every broker begins one."""
+    found = _NUMBERED.match(body)
+    return found[1] if found is not None else None
 
 
 def origin(body: bytes) -> bytes:

@@ -362,3 +362,12 @@ def test_what_is_known_of_one_that_was_lost_is_forgotten() -> None:
     assert not move.is_full
     move.by_new([1], [body_of(1, 3)])
     assert move.take_kept() == ([1], [body_of(1, 3)])
+
+
+def test_what_no_broker_has_written_does_not_end_a_move() -> None:
+    """A broker of another site may send anything. The access point lost its link to both aggregators for that."""
+    move = Move(1 << 20)
+    move.step = Step.INSTALLING
+    move.by_old([0, 0], [b"{}", body_of(0, 1)])
+    assert move.by_new([0, 0, 0], [b"{}", body_of(0, 1), body_of(0, 2)]) == ([], [])
+    assert move.take_kept() == ([0], [body_of(0, 2)])

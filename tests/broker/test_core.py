@@ -441,3 +441,22 @@ def test_an_event_that_is_not_delivered_because_its_topic_is_out_is_missed() -> 
     site.core.publish(event(DAN))
     assert (seqs(site.here), site.core.offloaded) == ([], 1)
     assert site.window.topic_after(0, Kind.USER, 0).reason == "offloaded"
+
+
+@pytest.mark.parametrize("body", [b"", b"{}", b'{"op":"event",', b'{"op":"event","topic":"hm://presence/user/dan/"}'])
+def test_what_no_broker_has_written_is_neither_recorded_nor_passed_on_where_events_are_kept(body: bytes) -> None:
+    """DPS-5: a broker of another site sent it. An aggregator that asked about the past lost its link for that."""
+    site = Recording()
+    site.core.subscribe(site.near, [DAN], [0])
+    site.core.relay([0, 0], [far_body(DAN, 42), body])
+    assert (seqs(site.here), site.kept(), site.core.stale) == ([42], [42], 1)
+
+
+def test_an_event_of_another_site_that_names_another_topic_does_not_decide_how_the_topic_is_kept() -> None:
+    """DPS-7: a playlist was kept like presence, the latest event only."""
+    site = Recording()
+    mix = Topic(b"Pann/mix")
+    site.window.bounds[Kind.PLAYLIST] = WindowBounds(seconds=2.0)
+    site.core.subscribe(site.near, [mix], [0])
+    site.core.relay([0], [far_body(DAN, 42)])
+    assert (site.kept(), site.core.stale) == ([], 1)

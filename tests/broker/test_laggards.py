@@ -202,3 +202,18 @@ def test_who_is_gone_is_behind_no_more() -> None:
     core.close(bit)
     assert (len(core.laggards), core.laggards.live >> bit & 1) == (0, 1)
     assert not core.laggards.announced(bit)
+
+
+def test_the_place_of_an_event_that_was_not_kept_is_not_given_to_a_link_that_is_behind() -> None:
+    """DPS-12: aggregators got the name of a site instead of an event, and passed it on to clients."""
+    window = EventWindow(7, {Kind.PLAYLIST: WindowBounds(bytes=80)}, 10**6)
+    core = BrokerCore("sto", 7, window=window)
+    taker = _Taker()
+    bit = core.open(taker, False)
+    core.subscribe(bit, TOPICS[:1], [0])
+    assert core.laggards is not None
+    core.laggards.fill(bit, core.opening(bit))
+    core.publish(event(TOPICS[0], 1))  # alone over the bounds of its topic
+    assert (len(window), taker.got) == (1, [])
+    assert core.laggards.serve(bit, taker.is_full)
+    assert taker.got == []

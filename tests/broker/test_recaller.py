@@ -63,6 +63,23 @@ class Place:
         return answer.stamps
 
 
+def test_numbers_of_one_site_do_not_hide_that_an_event_of_another_one_was_too_long_to_be_kept() -> None:
+    """DPS-5: the asker had events of lon, and was told that nothing is missing."""
+    for comes_last in (False, True):
+        place = Place(is_alone=False, bytes=300)
+        place.relay(1)
+        if comes_last:
+            place.core.relay([place.core.interest.rows[MIX]], [b'%b2,"x":"%b"}' % (numbering("lon", 3), b"x" * 400)])
+        else:
+            place.publish(MIX, payload=b'{"x":"%b"}' % (b"x" * 400))
+        assert place.ask(MIX, 1, ("lon", 3, 1)) == ("too-much", [])
+        assert place.ask(MIX, None, ("lon", 3, 1)) == ("expired", [])
+    place = Place(is_alone=False)
+    place.relay(1)
+    place.publish(MIX)
+    assert place.ask(MIX, None, ("lon", 3, 1)) == ("", [1])
+
+
 def test_behind_a_stamp_everything_is_there_and_what_is_known_by_number_is_left_out() -> None:
     """DPS-5, DPS-6."""
     place = Place()

@@ -10,6 +10,7 @@ import click
 
 from analytics.processes import results
 
+from .cores.runs import OPERATIONS, lived_cores, operations_of, shrunk_core, violated_in
 from .defects import DEFECTS, planted
 from .runs import SeedRange, lived, run, shrunk, told_nothing
 
@@ -17,30 +18,56 @@ from .runs import SeedRange, lived, run, shrunk, told_nothing
 @click.command()
 @click.option("--seed", default=1, show_default=True, help="The first seed.")
 @click.option("--count", default=1, show_default=True, type=click.IntRange(min=1), help="How many seeds, one after the other.")
-@click.option("--operations", default=60, show_default=True, type=click.IntRange(min=0), help="How many operations each life has.")
+@click.option(
+    "--operations", type=click.IntRange(min=0), help="How many operations each life has.", show_default=f"60, {OPERATIONS} of cores"
+)
+@click.option("--cores", is_flag=True, help="Live through pure cores instead, without servers: each seed is one life of every kind.")
 @click.option("--seconds", type=click.FloatRange(min=1), help="Go on with further seeds for so long.")
 @click.option("--defect", type=click.Choice(sorted(DEFECTS)), help="Plant this defect first: it must be found.")
 @click.option("--lines", default=40, show_default=True, help="How much of the story of a violation is shown.")
 @click.option(
     "--processes", default=os.cpu_count, show_default="one for each core", type=click.IntRange(min=1), help="How many share the seeds."
 )
-def main(seed: int, count: int, operations: int, seconds: float | None, defect: str | None, lines: int, processes: int) -> None:
+def main(
+    seed: int,
+    count: int,
+    operations: int | None,
+    cores: bool,
+    seconds: float | None,
+    defect: str | None,
+    lines: int,
+    processes: int,
+) -> None:
     """Live through whole clusters in virtual time."""
     began, looked_at, seeds = time.monotonic(), Counter[str](), 0
+    live, tell = (lived_cores, _tell_core) if cores else (lived, partial(_tell, lines=lines))
+    operations = (OPERATIONS if cores else 60) if operations is None else operations
     shared = min(processes, count) if seconds is None else processes
     parts = [SeedRange(seed + n, shared, (count - n + shared - 1) // shared, seconds or 0.0) for n in range(shared)]
-    for part in results([partial(lived, each, operations, defect) for each in parts], shared, "the simulation"):
+    for part in results([partial(live, each, operations, defect) for each in parts], shared, "the simulation"):
         seeds += part.seeds
         looked_at += part.looked_at
         if part.violated is not None:
-            _tell(part.violated, operations, lines, defect)
+            tell(part.violated, operations, defect)
     took_s, cpu_s = time.monotonic() - began, sum(os.times()[:4])
     told = ", ".join(f"{number:,} {kind}" for kind, number in sorted(looked_at.items()))
-    click.echo(f"{seeds:,} seeds from {seed}, {seeds * operations:,} operations: nothing was violated. Looked at: {told}.")
+    played = seeds * (operations_of(operations) if cores else operations)
+    click.echo(f"{seeds:,} seeds from {seed}, {played:,} operations: nothing was violated. Looked at: {told}.")
     click.echo(f"{took_s:.1f} s, {60 * seeds / took_s:.0f} seeds a minute; {60 * seeds / cpu_s:.0f} in a minute of one core")
 
 
-def _tell(seed: int, operations: int, lines: int, defect: str | None) -> None:
+def _tell_core(seed: int, operations: int, defect: str | None) -> None:
+    """Does the same for a life of cores."""
+    with planted(defect):
+        short = shrunk_core(violated_in(seed, operations))
+    click.echo(f"seed {seed}, {short.kind}: {short.violation}\n\nwith these {len(short.operations)} operations:")
+    for operation in short.operations:
+        click.echo(f"  {operation}")
+    click.echo(f"\nAgain: make simulate CORES=1 SEED={seed} OPERATIONS={operations}")
+    sys.exit(1)
+
+
+def _tell(seed: int, operations: int, defect: str | None, *, lines: int) -> None:
     """Tells of a violated life, made short, and ends the process with 1."""
     with told_nothing(), planted(defect):
         short = shrunk(run(seed, operations))

@@ -131,13 +131,17 @@ def shrunk(found: SimulationRun, attempts: int = ATTEMPTS) -> SimulationRun:
     def fails(operations: list[Operation]) -> bool:
         nonlocal last
         again = run(found.seed, 0, operations)
-        is_same = _kind(again.violation) == _kind(found.violation)
-        if is_same:
+        if is_same := same_kind(again.violation, found.violation):
             last = again
         return is_same
 
     minimized(found.operations, fails, attempts)
     return last
+
+
+def same_kind(one: str, other: str) -> bool:
+    """Returns whether two violations say the same but for names and numbers."""
+    return _kind(one) == _kind(other)
 
 
 def _kind(violation: str) -> str:

@@ -1,0 +1,1 @@
+"""Lives of pure cores, without servers, processes and wires."""

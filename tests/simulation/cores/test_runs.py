@@ -1,0 +1,76 @@
+"""Lives of pure cores: those of today's engine, with and without peers that lie, and those in which a defect was planted."""
+
+import random
+from typing import ClassVar
+
+import pytest
+
+from ..defects import DEFECTS, planted
+from ..oracle import Violated
+from ..runs import SeedRange
+from .core_life import CoreLife, drawn_for
+from .runs import LIVES, lived_cores, operations_of, run_core, shrunk_core, violated_in
+
+SEEDS = 150
+# Defects that show in lives of cores, each within so many seeds.
+SHOWN = {"reused-at-once": 60, "receipts-lie": 5, "told-installed": 5, "not-moved": 5, "never-parts": 5, "not-announced": 5}
+
+
+@pytest.mark.parametrize("kind", LIVES)
+def test_what_cores_decide_holds_whatever_peers_say(kind: str) -> None:
+    """DPS-31: in lives of each kind, of which two of five have peers that lie. When they are gone all is well."""
+    looked_at = 0
+    for seed in range(1, SEEDS):
+        found = run_core(seed, kind)
+        assert not found.violation, f"seed {seed}: {found.violation}\n{found.operations}"
+        looked_at += found.looked_at.total()
+    assert looked_at > SEEDS
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_a_planted_defect_shows_in_cores(name: str) -> None:
+    """DPS-30"""
+    with planted(name):
+        found = next((each for each in map(violated_in, range(1, SHOWN[name] + 1)) if each.violation), None)
+    assert found is not None, f"{name} ({DEFECTS[name].told}) shows in none of {SHOWN[name]} seeds"
+
+
+def test_a_life_of_cores_repeats() -> None:
+    """DPS-29"""
+    for kind in LIVES:
+        one, again, other = run_core(3, kind), run_core(3, kind), run_core(4, kind)
+        assert (one.operations, one.looked_at) == (again.operations, again.looked_at)
+        assert one.operations != other.operations
+
+
+def test_seeds_of_cores_are_shared_and_a_violation_ends_them_and_is_made_short() -> None:
+    part = lived_cores(SeedRange(1, 2, 3), 20)
+    assert (part.seeds, part.violated, operations_of(20)) == (3, None, 20 * len(LIVES))
+    part = lived_cores(SeedRange(1, 1, 60), defect="never-parts")
+    assert part.violated is not None
+    with planted("never-parts"):
+        found = violated_in(part.violated)
+        short = shrunk_core(found, attempts=20)
+    assert short.violation
+    assert len(short.operations) < len(found.operations)
+
+
+class FailingLife(CoreLife):
+    """A life in which production raises an error that is no answer."""
+
+    KINDS: ClassVar[dict[str, int]] = {"fail": 1}
+
+    def _fail(self, *_: int) -> None:
+        raise KeyError("nothing")
+
+    def check(self) -> None:
+        pass
+
+    def settle(self) -> None:
+        pass
+
+
+def test_an_error_that_nobody_expects_is_a_violation() -> None:
+    rng = random.Random(1)
+    with pytest.raises(Violated, match=r"fail raises KeyError\('nothing'\)"):
+        FailingLife(rng).play(drawn_for(FailingLife, rng, 1))
