@@ -32,6 +32,8 @@ from .move import Move, News, Step
 from .options import AccessPointOptions
 
 FAILOVER_BEATS: Final = 2
+# The last one that can be called is called for longer: the one that leaves goes on delivering meanwhile, and behind it nobody would.
+LAST_BEATS: Final = 6
 
 
 class Source:
@@ -119,7 +121,7 @@ class Source:
         if self.link is not None and (self._move is None or self._new is not None):
             return
         self._waited += 1
-        if self._waited <= FAILOVER_BEATS:
+        if self._waited <= (FAILOVER_BEATS if self._move is None or self._untried else LAST_BEATS):
             return
         if self._move is not None:
             self._call_next()

@@ -12,7 +12,7 @@ Stream = tuple[str, str]
 
 
 class Arrival(NamedTuple):
-    """An event that a follower got. `stream`: its topic and site; `n`: which event it is."""
+    """An event that a follower got. `stream`: its topic and site; `n`: which event it is; `is_anew`: nobody can say what came before it."""
 
     stream: Stream
     epoch: int
@@ -20,6 +20,7 @@ class Arrival(NamedTuple):
     skipped: int
     n: int
     at_s: float
+    is_anew: bool = False
 
 
 class DrillMeasured(NamedTuple):
@@ -34,6 +35,8 @@ class DrillMeasured(NamedTuple):
     undetected: int
     told: int
     again_s: float
+    unrecovered: int = 0
+    anew: int = 0
 
 
 class DrillLedger:
@@ -41,10 +44,11 @@ class DrillLedger:
 
     - `follows`: the topics of each follower.
     - `told`: how often a follower was told that something of a topic may be missing.
+    - `unrecovered`: how often one came back and was not told that nothing is missing.
     """
 
     def __init__(self, follows: dict[str, frozenset[str]]) -> None:
-        self.marked_s, self.told = 0.0, 0
+        self.marked_s, self.told, self.unrecovered = 0.0, 0, 0
         self._follows = follows
         self._sent: list[tuple[Stream, float]] = []
         self._accepted: dict[int, None] = {}
@@ -80,6 +84,8 @@ class DrillLedger:
             undetected=self._undetected(),
             told=self.told,
             again_s=max(0.0, round(max(self._bad_moments(), default=0.0) - self.marked_s, 2)),
+            unrecovered=self.unrecovered,
+            anew=sum(each.is_anew for arrivals in self._arrivals.values() for each in arrivals),
         )
 
     def _missing(self) -> Iterator[tuple[str, int]]:

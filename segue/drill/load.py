@@ -14,10 +14,12 @@ from segue.sdk.client import Client
 from segue.sdk.client_options import ClientOptions
 from segue.sdk.errors import SegueError
 from segue.sdk.messages import Gap
+from segue.sdk.position_file import PositionFile
 from segue.sdk.publisher import Publisher, PublisherOptions
 
 from .ledger import Arrival, DrillLedger
 from .nodes import DrillNodes
+from .travellers import DrillTravellers
 
 # Kinds of topics: of artists nothing is kept, of playlists the last events are (`broker.window_bounds.DEFAULT_WINDOWS`).
 NO_WINDOW: Final = "no window"
@@ -39,17 +41,20 @@ TOKEN_S: Final = 86_400.0
 class DrillLoad:
     """The load on `nodes`: `async with DrillLoad(nodes, sites, rng) as load:`. `ledgers` are what came of it, by kind.
 
+    With `travels` a follower of each site, who follows topics with a window only, can be sent away (`travellers`).
     Services do not repeat what no broker takes: it counts as refused, and the next broker gets the next event.
     """
 
-    def __init__(self, nodes: DrillNodes, sites: tuple[str, ...], rng: random.Random) -> None:
+    def __init__(self, nodes: DrillNodes, sites: tuple[str, ...], rng: random.Random, *, travels: bool = False) -> None:
         self._nodes, self._sites, self._rng = nodes, sites, rng
         names = [
             f"{site}-{point}-{n}" for site in sites for point in range(len(nodes.doors("accesspoint", site))) for n in range(FOLLOWERS)
         ]
         follows = {kind: {name: frozenset(rng.sample(topics, FOLLOWS)) for name in names} for kind, topics in TOPICS.items()}
         self._follows = {name: sorted(topic for each in follows.values() for topic in each[name]) for name in names}
-        self.ledgers = {kind: DrillLedger(each) for kind, each in follows.items()}
+        away = {f"{site}-traveller": frozenset(rng.sample(TOPICS[WINDOW], FOLLOWS)) for site in sites} if travels else {}
+        self.ledgers = {kind: DrillLedger(each | (away if kind == WINDOW else {})) for kind, each in follows.items()}
+        self.travellers = DrillTravellers(away, self._connected, self._listen, self.ledgers[WINDOW])
         self._publications: list[tuple[str, str, int]] = []
         self._publishers: dict[str, list[Publisher]] = {}
         self._stack = AsyncExitStack()
@@ -61,6 +66,7 @@ class DrillLoad:
         try:
             for name in self._follows:
                 await self._follow(name)
+            await self.travellers.start()
             for site in self._sites:
                 await self._serve(site)
         except BaseException:
@@ -74,6 +80,7 @@ class DrillLoad:
     async def close(self) -> None:
         """Ends it. May be called twice."""
         await end_tasks(*self._tasks, *self._clients)
+        await self.travellers.close()
         await self._stack.aclose()
 
     async def quiet(self, within_s: float) -> None:
@@ -96,14 +103,24 @@ class DrillLoad:
     def _token(self, *, user: str | None = None, service: str | None = None) -> str:
         return issue(self._nodes.secret, user=user, service=service, ttl_s=TOKEN_S, now_s=time.time() - TOKEN_S / 2)
 
-    async def _follow(self, name: str) -> None:
-        site, point, _ = name.split("-")
-        doors = [f"ws://{door}" for door in self._nodes.doors("accesspoint", site)]
-        mine = doors[int(point) :] + doors[: int(point)]
+    def _connected(self, name: str, point: int, positions: PositionFile | None = None) -> Client:
+        """Returns a client that goes to the access point number `point` of its site first, and then to the others."""
+        doors = [f"ws://{door}" for door in self._nodes.doors("accesspoint", name.split("-")[0])]
+        at = point % len(doors)
         options = ClientOptions(backoff=Backoff(base_s=0.2, cap_s=2.0), heartbeat_s=2.0)
         quiet: dict[str, Any] = {"on_state": lambda state: None, "on_gap": self._tell}
-        client = Client(mine, self._token(user=name), client=name, options=options, rng=self._draws(), **quiet)
-        await self._stack.enter_async_context(client)
+        return Client(
+            doors[at:] + doors[:at],
+            self._token(user=name),
+            client=name,
+            options=options,
+            rng=self._draws(),
+            position_file=positions,
+            **quiet,
+        )
+
+    async def _follow(self, name: str) -> None:
+        client = await self._stack.enter_async_context(self._connected(name, int(name.split("-")[1])))
         await client.subscribe(self._follows[name], wait="all")
         self._clients.append(asyncio.create_task(self._listen(name, client)))
 
@@ -113,7 +130,8 @@ class DrillLoad:
 
     async def _listen(self, name: str, client: Client) -> None:
         async for event in client:
-            arrival = Arrival((event.topic, event.site), event.epoch, event.seq, event.skipped, int(event.payload["n"]), time.monotonic())
+            stream, n, now_s = (event.topic, event.site), int(event.payload["n"]), time.monotonic()
+            arrival = Arrival(stream, event.epoch, event.seq, event.skipped, n, now_s, event.gap is None)
             self.ledgers[KIND_OF[event.topic]].arrived(name, arrival)
 
     async def _serve(self, site: str) -> None:

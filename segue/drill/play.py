@@ -53,7 +53,7 @@ async def play(row: DrillRow, make_nodes: MakeNodes, seed: int) -> DrillOutcome:
         await nodes.ready()
         for name in row.later:
             await nodes.stop(name)
-        async with DrillLoad(nodes, row.shape.sites, rng) as load:
+        async with DrillLoad(nodes, row.shape.sites, rng, travels=row.travels) as load:
             await asyncio.sleep(CALM_S)
             load.mark()
             for step in row.steps:
@@ -71,6 +71,10 @@ async def _do(step: DrillStep, nodes: DrillNodes, load: DrillLoad, rng: random.R
             await asyncio.sleep(step.seconds)
         case "repeat":
             await load.repeat()
+        case "away":
+            await load.travellers.go()
+        case "back":
+            await load.travellers.come()
         case "random":
             await at_random(nodes, rng, step.seconds)
         case "cut":

@@ -13,7 +13,9 @@ from segue.cluster.shape import SITES, Shape
 from .load import WINDOW
 from .nodes import SHAPE
 
-Act = Literal["kill", "stop", "start", "settle", "hang", "go_on", "cut", "heal", "clock", "repeat", "wait", "mark", "random"]
+Act = Literal[
+    "kill", "stop", "start", "settle", "hang", "go_on", "cut", "heal", "clock", "repeat", "wait", "mark", "random", "away", "back"
+]
 ONE_PROCESS: Final = "one process"
 PROCESSES: Final = "processes"
 BOTH: Final = (ONE_PROCESS, PROCESSES)
@@ -42,6 +44,8 @@ class DrillPromise(NamedTuple):
     - `undetected`: missing ones that no number shows.
     - `told`: times at which a follower was told that something of a topic may be missing.
     - `again_s`: until everybody is served as before, in seconds.
+    - `unrecovered`: times at which a traveller came back and was not told that nothing is missing.
+    - `anew`: events that do not go on from the one before, so that nobody can say what came between.
     """
 
     missing: int | None = None
@@ -50,6 +54,8 @@ class DrillPromise(NamedTuple):
     undetected: int | None = 0
     told: int | None = None
     again_s: float | None = None
+    unrecovered: int | None = None
+    anew: int | None = None
 
 
 class DrillRow(NamedTuple):
@@ -79,6 +85,11 @@ class DrillRow(NamedTuple):
         return tuple(way for way in BOTH if all(ONLY.get(step.act, way) == way for step in self.steps))
 
     @property
+    def travels(self) -> bool:
+        """Whether some followers are away for a part of it."""
+        return any(step.act == "away" for step in self.steps)
+
+    @property
     def seconds(self) -> float:
         """How long its steps wait."""
         return sum(step.seconds for step in self.steps if step.act in ("wait", "random"))
@@ -96,7 +107,10 @@ LOST_NOTHING: Final = DrillPromise(missing=0)
 AGAIN_IN_4_S: Final = DrillPromise(again_s=4.0)
 LATER: Final = DrillPromise(missing=0, told=0, again_s=4.0)
 RECOVERED: Final = DrillPromise(missing=0, told=0)
+MOVED: Final = DrillPromise(missing=0, told=0, unrecovered=0, anew=0)
 MARK: Final = DrillStep("mark")
+AWAY: Final = DrillStep("away")
+BACK: Final = DrillStep("back")
 
 
 def _wait(seconds: float) -> DrillStep:
@@ -131,7 +145,8 @@ def _rolled(*nodes: str) -> tuple[DrillStep, ...]:
 
 def _grown_and_shrunk(*nodes: str) -> tuple[DrillStep, ...]:
     settled = DrillStep("settle", "sto")
-    return (MARK, *_all("start", *nodes), settled, _wait(1.0), *_all("stop", *nodes), settled, _wait(1.0))
+    grown = (MARK, AWAY, *_all("start", *nodes), settled, BACK, _wait(1.0))
+    return (*grown, AWAY, *_all("stop", *nodes), settled, BACK, _wait(1.0))
 
 
 def ladder(random_s: float) -> tuple[DrillRow, ...]:
@@ -171,9 +186,10 @@ def _points() -> tuple[DrillRow, ...]:
 def _brokers() -> tuple[DrillRow, ...]:
     site = (*BROKERS, *AGGREGATORS, *POINTS)
     restarted = (*_all("kill", *site), *_all("start", *site), MARK, _wait(6.0))
+    stopped = (MARK, AWAY, DrillStep("stop", "sto/b1"), _wait(5.0), DrillStep("start", "sto/b1"), _wait(4.0), BACK)
     heirs = (MARK, *_all("kill", *BROKERS), _wait(5.0), *_all("start", *BROKERS), _wait(4.0))
     return (
-        DrillRow("broker-stopped", "a broker is asked to stop, and started again", _gone_and_back("stop", "sto/b1"), LOST_NOTHING),
+        DrillRow("broker-stopped", "a broker is asked to stop, and started again", stopped, LOST_NOTHING, MOVED),
         DrillRow("broker-killed", "a broker is killed", _gone_and_back("kill", "sto/b1"), DrillPromise(again_s=2.0)),
         DrillRow("broker-hung", "a broker hangs for 8 s", _hung("sto/b1", 8.0), DrillPromise(again_s=3.5)),
         DrillRow("heirs-killed", "two of three brokers are killed together", heirs, DrillPromise(again_s=2.0), shape=THREE),
@@ -201,8 +217,9 @@ def _planned() -> tuple[DrillRow, ...]:
         DrillRow(
             "rolling-restart",
             "brokers and aggregators of a site are restarted, one after the other",
-            _rolled(*BROKERS, *AGGREGATORS),
+            (AWAY, *_rolled(*BROKERS, *AGGREGATORS), BACK),
             LOST_NOTHING,
+            MOVED,
         ),
         DrillRow(
             "rolling-restart-all",
@@ -212,7 +229,13 @@ def _planned() -> tuple[DrillRow, ...]:
             RECOVERED,
         ),
         DrillRow(
-            "three-five-three", "a site goes from 3 brokers to 5 and back", _grown_and_shrunk(*added), LOST_NOTHING, shape=FIVE, later=added
+            "three-five-three",
+            "a site goes from 3 brokers to 5 and back",
+            _grown_and_shrunk(*added),
+            LOST_NOTHING,
+            MOVED,
+            shape=FIVE,
+            later=added,
         ),
     )
 

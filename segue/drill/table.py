@@ -17,6 +17,8 @@ _COLUMNS: Final = {
     "out_of_order": "order",
     "undetected": "hidden",
     "told": "told",
+    "unrecovered": "away",
+    "anew": "anew",
 }
 
 
@@ -48,7 +50,8 @@ def said(promise: DrillPromise) -> str:
     again = "" if promise.again_s is None else f"again in {promise.again_s:g} s" if promise.again_s else "nobody waits"
     missing = "" if promise.missing is None else f"{promise.missing} missing"
     told = "nobody told of a gap" if promise.told == 0 else ""
-    return "; ".join(filter(None, (missing, told, again))) or "-"
+    away = "also for who was away" if promise.unrecovered == 0 else ""
+    return "; ".join(filter(None, (missing, away, told, again))) or "-"
 
 
 def document(outcomes: list[DrillOutcome], way: str) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 
+from accesspoint import source as sources
 from accesspoint.move import Step
 from accesspoint.options import AccessPointOptions
 from infra.kernel.frames import Fence, Fenced
@@ -304,6 +305,22 @@ async def test_an_aggregator_whose_access_points_find_no_other_one_says_so_and_w
         assert [line["points"] for line in lines if line["event"].startswith("no other aggregator")] == [1]
         await site.c.start(site.new)
         await site.c.until(lambda: site.source.link is not None)
+
+
+async def test_the_last_other_aggregator_is_called_for_longer_while_the_one_that_leaves_delivers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Found under load: it had just been started, answered too late, and events were lost that somebody could still have delivered."""
+    monkeypatch.setattr(sources, "LAST_BEATS", 1 << 20)
+    async with Leaving(tcp=False) as site:
+        await site.c.crash(site.new)
+        site.c.plan.hold(site.third, "sto/ap1")
+        leaving = site.leave()
+        await site.c.until(lambda: site.source._waited > sources.FAILOVER_BEATS and not site.source._untried)
+        assert (site.source._move is not None, leaving.done()) == (True, False)
+        site.c.plan.release(site.third, "sto/ap1")
+        await leaving
+        await site.play()
+        await site.has_heard_everything()
+        assert site.source.moves == {"whole": 1}
 
 
 async def test_an_aggregator_waits_for_its_access_points_no_longer_than_it_may(tcp: bool) -> None:

@@ -24,7 +24,7 @@ def test_what_arrives_once_and_in_order_is_well() -> None:
     for n in range(3):
         arrive(made, n, n + 1)
     found = made.measured()
-    assert found == (3, 0, 3, 0, 0, 0, 0, 0, 0.0)
+    assert found == (3, 0, 3, 0, 0, 0, 0, 0, 0.0, 0, 0)
 
 
 def test_only_who_follows_lacks_what_was_accepted() -> None:
@@ -78,3 +78,11 @@ def test_what_followers_were_told_is_counted() -> None:
     made = ledger(1)
     made.told += 2
     assert made.measured().told == 2
+
+
+def test_who_came_back_without_all_that_was_missed_and_what_nobody_can_say_the_gap_before_are_counted() -> None:
+    made = ledger(2)
+    arrive(made, 0, 1)
+    made.arrived("follower", Arrival(HERE, 2, 1, 0, 1, 1.0, is_anew=True))
+    made.unrecovered += 1
+    assert made.measured()[-2:] == (1, 1)

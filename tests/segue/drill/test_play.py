@@ -72,6 +72,22 @@ def test_two_brokers_of_a_site_are_not_cut_from_each_other_at_random() -> None:
     assert pairs == [("lon", "sto"), ("lon/ap1", "lon/b1"), ("sto/a1", "sto/b1"), ("sto/a1", "sto/b2")]
 
 
+async def test_who_is_away_while_a_broker_is_restarted_gets_everything_when_they_are_back() -> None:
+    """DPS-13, DPS-32: they are told that nothing is missing, and every event goes on from the one before."""
+    away, back, restarted = DrillStep("away"), DrillStep("back"), (DrillStep("stop", "sto/b2"), DrillStep("start", "sto/b2"))
+    promise = DrillPromise(missing=0, unrecovered=0, anew=0)
+    outcome = await played(away, *restarted, DrillStep("settle", "sto"), back, promise=promise)
+    assert outcome.broken(WINDOW) == []
+    assert outcome.measured[WINDOW].delivered > outcome.measured[NO_WINDOW].delivered
+
+
+async def test_who_is_away_while_a_broker_is_killed_is_told_that_something_may_be_missing() -> None:
+    """DPS-8, DPS-32: the drill is able to fail."""
+    gone = DrillStep("kill", "sto/b2"), DrillStep("wait", seconds=3.0), DrillStep("start", "sto/b2"), DrillStep("settle", "sto")
+    outcome = await played(DrillStep("away"), *gone, DrillStep("back"))
+    assert outcome.measured[WINDOW].unrecovered > 0
+
+
 async def test_a_broker_that_comes_later_and_goes_again_is_not_noticed() -> None:
     """DPS-16, DPS-32: 0 lost, 0 twice."""
     grown = DrillStep("start", "sto/b2"), DrillStep("settle", "sto"), DrillStep("stop", "sto/b2"), DrillStep("settle", "sto")

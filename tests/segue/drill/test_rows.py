@@ -27,7 +27,7 @@ def test_rows_name_nodes_that_exist_and_acts_that_can_be_done() -> None:
 def test_what_only_some_nodes_can_do_is_what_the_others_have_not() -> None:
     """DPS-32: a row is played in every way in which its steps can be done; cuts in both."""
     rows = {row.name: row for row in ladder(1.0)}
-    acts = {step.act for row in rows.values() for step in row.steps} - {"mark", "wait", "repeat", "random", "settle"}
+    acts = {step.act for row in rows.values() for step in row.steps} - {"mark", "wait", "repeat", "random", "settle", "away", "back"}
     for way, nodes in WAYS.items():
         assert {act for act in acts if hasattr(nodes, act)} == {act for act in acts if ONLY.get(act, way) == way}
     assert rows["sites-cut-20"].ways == rows["site-split"].ways == BOTH

@@ -53,4 +53,5 @@ def test_a_promise_in_words() -> None:
     assert said(DrillPromise(missing=0)) == "0 missing"
     assert said(DrillPromise(again_s=1.5)) == "again in 1.5 s"
     assert said(DrillPromise(missing=0, told=0)) == "0 missing; nobody told of a gap"
+    assert said(DrillPromise(missing=0, told=0, unrecovered=0)) == "0 missing; also for who was away; nobody told of a gap"
     assert said(DrillPromise(missing=0, again_s=0.0)) == "0 missing; nobody waits"
