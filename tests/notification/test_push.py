@@ -212,12 +212,15 @@ async def test_a_closed_pusher_sends_nothing_and_may_be_closed_again(vapid: Vapi
 
 
 async def test_closing_waits_for_the_pushes_under_way(vapid: Vapid) -> None:
-    async with PushReceiver() as receiver, pusher(vapid, timeout_s=SHORT_S, max_connections=4) as sender:
+    async with PushReceiver() as receiver, pusher(vapid, timeout_s=600.0, max_connections=4) as sender:
         receiver.answers += [(HANG, {}, "")] * 2
         pushes = [asyncio.create_task(sender.send(receiver.subscription(), b"hello", 60)) for _ in range(3)]
-        async with asyncio.timeout(30):
-            await receiver.hanging.wait()
-        await sender.close()
+        await eventually(lambda: receiver.at_once == 2)
+        closing = asyncio.create_task(sender.close())
+        await asyncio.sleep(0)  # it has begun
+        assert not closing.done()
+        receiver.let_go()
+        await closing
         assert all(push.done() for push in pushes)
         reasons = [(await push).reason for push in pushes]
     assert [reason == "this node is closing" for reason in reasons] == [False, False, True]

@@ -21,7 +21,7 @@ def is_signed(secret: str, headers: dict[str, str], body: bytes) -> bool:
 class WebhookReceiver:
     """`async with WebhookReceiver() as receiver:` serves at `receiver.url`; `messages` are headers and bodies of what came.
 
-    `answers` are statuses, first one first; when there are none it is 204. Status `HANG` is silence until the end.
+    `answers` are statuses, first one first; when there are none it is 204. Status `HANG` is silence until `let_go`, or the end.
     """
 
     def __init__(self) -> None:
@@ -45,6 +45,10 @@ class WebhookReceiver:
         assert self._runner is not None
         self._end.set()
         await self._runner.cleanup()
+
+    def let_go(self) -> None:
+        """Answers all that hang."""
+        self._end.set()
 
     def data(self) -> list[Any]:
         """Returns what the messages say."""
