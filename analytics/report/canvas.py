@@ -45,6 +45,11 @@ _OTHER_MARK: Final = re.compile(r"(<use [^>]*?) style=\"[^\"]*\"/>")
 _SPACE: Final = re.compile(r"\n\s*")
 
 
+def dashes_of(style: int) -> tuple[float, ...]:
+    """Returns the dashes of the line with this number. The fifth line has the colour of the first one, and other dashes."""
+    return DASHES[(style + style // len(SERIES)) % len(DASHES)]
+
+
 class Canvas:
     """A pair of axes, and its SVG when the block of `drawing` is over."""
 

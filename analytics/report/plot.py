@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 
 from infra.kernel.html import Html, joined
 
-from .canvas import DASHES, QUIET, SERIES
+from .canvas import QUIET, SERIES, dashes_of
 from .curves import Column
 from .markup import element
 
@@ -38,7 +38,7 @@ def lines(axes: Axes, x: Column, y: Column, style: int, *, steps: bool = False) 
 
     Colour alone never tells lines apart. A line of one point is drawn as a dot, because nobody would see it otherwise.
     """
-    colour, dash = SERIES[style % len(SERIES)], DASHES[style % len(DASHES)]
+    colour, dash = SERIES[style % len(SERIES)], dashes_of(style)
     axes.plot(x, y, color=colour, linewidth=1.7, dashes=dash or (None, None), drawstyle="steps-pre" if steps else "default")
     if len(x) == 1:
         cloud(axes, x, y, style % len(SERIES), size=5.0, opacity=1.0)
@@ -87,7 +87,7 @@ def _swatch(key: Key) -> Html:
     elif key.mark == "thin":
         inside = element("line", x1="0", x2="28", y1="5", y2="5", stroke=colour, stroke_width="1")
     else:
-        dashes = (4.0, 3.0) if key.mark == "guide" else DASHES[key.style % len(DASHES)]
+        dashes = (4.0, 3.0) if key.mark == "guide" else dashes_of(key.style)
         dasharray = " ".join(f"{2 * each:g}" for each in dashes) or "none"
         inside = element("line", x1="0", x2="28", y1="5", y2="5", stroke=colour, stroke_width="2.4", stroke_dasharray=dasharray)
     return element("svg", inside, viewBox="0 0 28 10", width="28", height="10", aria_hidden="true")

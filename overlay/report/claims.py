@@ -34,14 +34,14 @@ def in_short(answered: Sequence[AnsweredStudy]) -> str:
 
 
 def summary(answered: Sequence[AnsweredStudy]) -> Html:
-    """Returns all claims in the order of the requirements, and the requirements that no study speaks of."""
+    """Returns all claims in the order of the requirements, each with a link to its study, and those that no study speaks of."""
     claims = [(claim, each.study) for each in answered for claim in each.result.claims]
     rows = [_row(claim, study) for claim, study in sorted(claims, key=lambda item: REQUIREMENTS.index(item[0].requirement))]
     left = [each for each in REQUIREMENTS if each not in {claim.requirement for claim, _ in claims}]
     silent = f"No study speaks of {_ranges(left)}. Tests alone hold these: make test ARGS=tests/overlay." if left else ""
     return joined(
         element("p", in_short(answered)),
-        table(("requirement", "verdict", "measured", "study"), rows, kind="claims"),
+        table(("requirement", "verdict", "demanded", "measured"), rows, kind="claims"),
         element("p", silent, class_="source"),
     )
 
@@ -64,7 +64,7 @@ def _said(claim: StudyClaim) -> list[tuple[str, str]]:
 
 
 def _row(claim: StudyClaim, study: OverlayStudy) -> tuple[str, ...]:
-    return claim.requirement, _mark(claim), claim.measured, element("a", study.title, href=f"#{study.key}")
+    return element("a", claim.requirement, href=f"#{study.key}", title=study.title), _mark(claim), claim.demanded, claim.measured
 
 
 def _mark(claim: StudyClaim) -> Html:

@@ -9,13 +9,16 @@ from matplotlib.axis import Axis as PlottedAxis
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
 from analytics.numbers import number
-from analytics.report.canvas import DASHES, INK, QUIET, SERIES, drawing, logarithmic
+from analytics.report.canvas import INK, QUIET, SERIES, dashes_of, drawing, logarithmic
 from analytics.report.plot import Key, Plot
 
 Mark = Literal["line", "thin", "published", "level"]
 _MOST_MARKED = 12
 # Between so many decades the labels at decades alone would be one or two.
 _FEW_DECADES: Final = 2
+# Numbers from here on are so wide that fewer labels have room under a plot.
+_WIDE: Final = 10_000
+_FEW_LABELS: Final = 5
 
 
 class Series(NamedTuple):
@@ -71,7 +74,7 @@ def chart(name: str, title: str, x: Axis, y: Axis, series: Sequence[Series], not
 
 def _draw(axes: Axes, series: Series) -> None:
     """Draws the lines without clipping. All of them lie within, and half a mark at the edge would look like less."""
-    colour, dashes = SERIES[series.style % len(SERIES)], DASHES[series.style % len(DASHES)]
+    colour, dashes = SERIES[series.style % len(SERIES)], dashes_of(series.style)
     x, y = ([point[axis] for point in series.points] for axis in (0, 1))
     match series.mark:
         case "line":
@@ -114,6 +117,8 @@ def _scale(axes: Axes, x: Axis, y: Axis) -> None:
             axis.set_major_formatter(_plain())
         elif _decades(axis) < _FEW_DECADES:
             axis.set_minor_formatter(_plain())
+    if not (x.ticks or x.is_log or x.names) and axes.get_xlim()[1] >= _WIDE:
+        axes.xaxis.set_major_locator(MaxNLocator(nbins=_FEW_LABELS))
     if x.names:
         axes.set_xticks(range(len(x.names)), x.names)
     if x.ticks and x.is_log:

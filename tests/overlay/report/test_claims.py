@@ -17,7 +17,7 @@ def test_all_requirements_of_the_laboratory_are_known() -> None:
 def test_the_summary_has_all_claims_by_number_with_a_link_and_a_mark() -> None:
     page = summary([answered()])
     assert page.index("P2P-2<") < page.index("P2P-9<") < page.index("OV-1<")
-    assert page.count('<a href="#counting">Counting &amp; more</a>') == 3
+    assert page.count('<a href="#counting" title="Counting &amp; more">') == 3
     assert all(mark in page for mark in ("✓ agrees", "✗ differs", "○ told only"))
     assert "No study speaks of P2P-1, P2P-3 to P2P-8, P2P-10 to P2P-47, OV-2 to OV-6." in page
 

@@ -42,3 +42,15 @@ def test_levels_are_named_at_their_lines_and_not_in_the_key() -> None:
 
 def test_series_without_points_are_left_out() -> None:
     assert drawn(Series("none", []), Series("some", [(0, 1)]), y=Axis("y")).keys == (Key("some"),)
+
+
+def test_wide_numbers_under_a_plot_do_not_meet() -> None:
+    def labels(most: float) -> int:
+        return len(re.findall(">[0-9,.]+</text>", drawn(Series("", [(0, 0), (most, 1)]), y=Axis("", ticks=(0.5,))).svg))
+
+    assert labels(16_000) <= 7 < labels(1600)
+
+
+def test_a_fifth_line_is_told_from_the_first_one_by_its_dashes() -> None:
+    svg = drawn(*(Series(str(style), [(0, style), (1, style)], style) for style in range(5)), y=Axis("")).svg
+    assert len([each for each in re.findall("<path[^>]*series-1[^>]*>", svg) if "dasharray" in each]) == 1
