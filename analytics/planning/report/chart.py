@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from math import log10
+from textwrap import fill
 from typing import Final, Literal, NamedTuple
 
 from matplotlib.axes import Axes
@@ -19,6 +20,8 @@ _FEW_DECADES: Final = 2
 # Numbers from here on are so wide that fewer labels have room under a plot.
 _WIDE: Final = 10_000
 _FEW_LABELS: Final = 5
+# So many letters stand beside each other under a plot.
+_LINE: Final = 65
 
 
 class Series(NamedTuple):
@@ -120,7 +123,7 @@ def _scale(axes: Axes, x: Axis, y: Axis) -> None:
     if not (x.ticks or x.is_log or x.names) and axes.get_xlim()[1] >= _WIDE:
         axes.xaxis.set_major_locator(MaxNLocator(nbins=_FEW_LABELS))
     if x.names:
-        axes.set_xticks(range(len(x.names)), x.names)
+        axes.set_xticks(range(len(x.names)), [fill(name, _LINE // len(x.names), break_long_words=False) for name in x.names])
     if x.ticks and x.is_log:
         axes.set_xlim(min(x.ticks) / 1.6, max(x.ticks) * 1.6)
     for limit, about in ((axes.set_xlim, x), (axes.set_ylim, y)):

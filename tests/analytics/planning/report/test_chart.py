@@ -54,3 +54,9 @@ def test_wide_numbers_under_a_plot_do_not_meet() -> None:
 def test_a_fifth_line_is_told_from_the_first_one_by_its_dashes() -> None:
     svg = drawn(*(Series(str(style), [(0, style), (1, style)], style) for style in range(5)), y=Axis("")).svg
     assert len([each for each in re.findall("<path[^>]*series-1[^>]*>", svg) if "dasharray" in each]) == 1
+
+
+def test_long_names_under_a_plot_go_on_in_a_second_line() -> None:
+    names = ("default", "one age for all", "priorities of their time", "sum of priorities", "ages of modules")
+    svg = chart("test", "test", Axis("rule", names=names), Axis(""), [Series("", [(at, at) for at in range(5)])]).svg
+    assert all(f">{part}<" in svg for part in ("default", "priorities of", "their time", "sum of", "priorities"))
