@@ -30,6 +30,11 @@ METRICS: Final = (
     Metric("accesspoint_verdicts_asked_total", "counter", "Topics of users about which somebody was asked who may see them.", "topics"),
     Metric("accesspoint_verdicts_cached", "gauge", "Answers to that which are remembered.", "verdicts"),
     Metric("accesspoint_follows_waiting", "gauge", "Questions of clients that wait for such an answer.", "questions"),
+    Metric("accesspoint_rosters", "gauge", "Users whose friends are known here, because a client of theirs follows them.", "users"),
+    Metric("accesspoint_friend_topics", "gauge", "Subscriptions held because the topic is of a friend.", "subscriptions"),
+    Metric("accesspoint_friend_topics_beyond", "gauge", "Topics of friends for which a connection has no room.", "topics"),
+    Metric("accesspoint_rosters_asked_total", "counter", "Pages that services were asked for about friends and their playlists.", "pages"),
+    Metric("accesspoint_rosters_refused_total", "counter", "Such pages that did not come. They are asked for again.", "pages"),
     Metric("accesspoint_follows_ended_total", "counter", "Subscriptions ended because the user may not see the topic any more.", "topics"),
     Metric(
         "accesspoint_hook_asked_total",

@@ -222,6 +222,7 @@ class AccessPoint:
         captured: dict[str, Any] = self._capture.counters() if self._capture is not None else {}
         others = captured | self._loops.counters()
         assigned = core.offload_notices.assigned
+        friend_topics, beyond = core.friends.count()
         return others | {
             "accesspoint_connections": len(core.sessions),
             "accesspoint_connects_total": core.connects,
@@ -248,6 +249,11 @@ class AccessPoint:
             "accesspoint_verdicts_asked_total": core.gatekeeper.authorizer.asked,
             "accesspoint_verdicts_cached": len(core.gatekeeper.authorizer.cache),
             "accesspoint_follows_waiting": len(core.gatekeeper.authorizer.questions),
+            "accesspoint_rosters": len(core.friends.rosters),
+            "accesspoint_friend_topics": friend_topics,
+            "accesspoint_friend_topics_beyond": beyond,
+            "accesspoint_rosters_asked_total": core.friends.rosters.asked,
+            "accesspoint_rosters_refused_total": core.friends.rosters.refused,
             "accesspoint_follows_ended_total": core.gatekeeper.ended,
             "accesspoint_hook_asked_total": dict(self.hook.asked) if self.hook is not None else {},
             "accesspoint_hook_failed_total": dict(self.hook.failed) if self.hook is not None else {},

@@ -39,6 +39,8 @@ class FriendFollowing:
     - `calls`: lead to the services.
     - `offload_notices`: tell what of it is out of real time.
     - `soon(step)`: has a step called in the next turn of the loop.
+
+    `at_once` is how many topics one message has at most.
     """
 
     def __init__(
@@ -55,7 +57,7 @@ class FriendFollowing:
         self.rosters = Rosters(options.services, calls, self._changed, soon)
         self._hub, self._users, self._gatekeeper, self._subscriptions = hub, users, gatekeeper, subscriptions
         self._offload_notices, self._soon = offload_notices, soon
-        self._at_once = options.max_topics_per_message
+        self.at_once = options.max_topics_per_message
         self._now_s = 0.0
 
     # What sessions ask.
@@ -122,6 +124,12 @@ class FriendFollowing:
             session.friends = None
             self.rosters.leave(session.user)
 
+    def count(self) -> tuple[int, int]:
+        """Returns how many topics all sessions follow because they are of friends, and for how many they have no room."""
+        sessions = (session for user in self.rosters.users() for session in self._users.of(user))
+        held = [session.friends for session in sessions if session.friends is not None]
+        return sum(len(friends.topics) for friends in held), sum(len(friends.beyond) for friends in held)
+
     # What services tell.
 
     def barred(self, service: str, frame: Barred, now_s: float) -> None:
@@ -148,8 +156,8 @@ class FriendFollowing:
 
     def _lose(self, session: Session, friends: FriendTopics, gone: list[Topic]) -> None:
         self._gatekeeper.unsubscribe(session, friends.forget(gone))
-        for start in range(0, len(gone), self._at_once):
-            some = gone[start : start + self._at_once]
+        for start in range(0, len(gone), self.at_once):
+            some = gone[start : start + self.at_once]
             session.say(messages.followed([], map(format_topic, some), len(friends.beyond), self.rosters.is_whole(session.user)))
 
     # What is to be followed is followed piece by piece: each is done in a turn of the loop, or waits for who may see what.
@@ -185,7 +193,7 @@ class FriendFollowing:
         """Returns the next topics to follow, as many as there is room for. The others are beyond."""
         batch: list[Topic] = []
         room = self._subscriptions.most_topics - self._hub.count(session)
-        while friends.todo and len(batch) < self._at_once:
+        while friends.todo and len(batch) < self.at_once:
             topic = next(iter(friends.todo))
             del friends.todo[topic]
             friends.beyond.pop(topic, None)
@@ -244,7 +252,7 @@ class FriendFollowing:
 
     def _tell(self, session: Session, friends: FriendTopics, gained: list[Topic]) -> None:
         whole = friends.told_whole
-        for start in range(0, max(1, len(gained)), self._at_once):
-            some = gained[start : start + self._at_once]
+        for start in range(0, max(1, len(gained)), self.at_once):
+            some = gained[start : start + self.at_once]
             session.say(messages.followed(map(format_topic, some), [], friends.told_beyond, whole))
             self._offload_notices.subscribed(session, some)

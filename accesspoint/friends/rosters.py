@@ -83,10 +83,12 @@ class Rosters:
     - `services`: those of the site, of which the social and the playlist service are asked by `calls`.
     - `changed(user, owners)`: is told when a roster may have changed about `owners` (None: about all), or who may see what of it.
     - `soon(step)`: has a step called in the next turn of the loop.
+
+    `asked` counts pages that services were asked for, `refused` those that did not come.
     """
 
     def __init__(self, services: Collection[str], calls: Calls, changed: Callable[[str, Owners], None], soon: Soon) -> None:
-        self.asked = 0
+        self.asked = self.refused = 0
         self._services = [service for service in (SOCIAL, PLAYLIST) if service in services]
         self._calls, self._changed, self._soon = calls, changed, soon
         self._watched: dict[str, _Watched] = {}
@@ -97,6 +99,10 @@ class Rosters:
     def __len__(self) -> int:
         """Returns how many users have a roster here."""
         return len(self._watched)
+
+    def users(self) -> list[str]:
+        """Returns the users who have a roster here."""
+        return list(self._watched)
 
     def join(self, user: str) -> None:
         """Notes that one more session wants the roster of `user`. Raises `Refused` (unavailable) where there are no friends."""
@@ -217,6 +223,7 @@ class Rosters:
             return
         page = None if refusal_of(result) is not None or not isinstance(result, Reply) else _read(result.body)
         if page is None:
+            self.refused += 1
             self._ended(reading, is_read=False)
             return
         topics, after = page

@@ -17,7 +17,22 @@ def test_topics_stand_in_one_field_or_in_several() -> None:
     request = stream_request(f"topics={BOB},{FEED.replace('%', '%25')}&topics=hm://x/&token=t&client=tab", {})
     assert (request.topics, request.token, request.client) == ([BOB, FEED, "hm://x/"], "t", "tab")
     assert json.loads(request.hello()) == {"op": "hello", "token": "t", "client": "tab"}
-    assert json.loads(request.subscribe()) == {"op": "subscribe", "topics": request.topics, "recover": True, "point": None}
+    (ask,) = request.subscribe([], 2)
+    assert json.loads(ask) == {"op": "subscribe", "topics": request.topics, "recover": True, "point": None}
+
+
+def test_who_follows_friends_goes_on_with_those_of_before_in_parts_and_then_follows_all() -> None:
+    request = stream_request(f"topics={BOB}&follow=friends&token=t", {b"last-event-id": POINT.encode()})
+    asks = [json.loads(ask) for ask in request.subscribe(["x", "y", "z"], 2)]
+    assert [(ask["topics"], ask.get("follow"), ask.get("point")) for ask in asks] == [
+        ([BOB], None, POINT),
+        (["x", "y"], "friends", POINT),
+        (["z"], "friends", POINT),
+        ([], "friends", None),
+    ]
+    assert {(ask["op"], ask["recover"]) for ask in asks} == {("subscribe", True)}
+    (alone,) = stream_request("follow=friends&token=t", {}).subscribe([], 2)
+    assert json.loads(alone) == {"op": "subscribe", "topics": [], "follow": "friends", "recover": True}
 
 
 def test_a_header_stands_above_the_query() -> None:
@@ -38,6 +53,7 @@ def test_who_comes_back_from_nowhere_is_not_refused_but_lost() -> None:
     [
         ("token=t", "bad-field", "say what to follow"),
         ("topics=,&token=t", "bad-field", "say what to follow"),
+        ("follow=everybody&token=t", "bad-field", "all that it may be is friends"),
         (f"topics={BOB}", "bad-token", "Authorization: Bearer"),
         (f"topics={BOB}&topic=x&token=t", "bad-field", "'topic'"),
         (f"topics={BOB}&token=t&client={'x' * 129}", "bad-field", "client"),

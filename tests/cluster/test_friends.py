@@ -7,8 +7,13 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
+from accesspoint.options import AccessPointOptions
 from segue import Client, Event, FriendNews, NotificationPreferences, SettingsClient
+from segue.cluster.role_spec import RoleOptions
 from tests.support.cluster import Cluster
+from tests.support.event_source import EventSource
 from tests.support.eventually import eventually
 from tests.support.promises import kept
 from tests.support.samples import service_token
@@ -202,7 +207,7 @@ async def test_nobody_who_does_not_ask_sees_anything_new(tmp_path: Path) -> None
         async with c.user("ann") as ann:
             await desk(c).befriend("ann", "cyd")
             await ann.fence()
-            assert ann.events == []
+            assert ann.of("bob") == ann.of("cyd") == []
             assert c.of("accesspoint")[0].core.friends.rosters.asked == 0
 
 
@@ -220,3 +225,68 @@ async def test_who_is_followed_hears_of_it_once_and_not_at_all_where_they_have_s
         told = [(event["payload"]["class"], event["payload"]["payload"]) for event in bell.events]
         assert sorted(told, key=str) == [("new-follower", {"user": "ann"}), ("new-follower", {"user": "dan"})]
         assert (await quiet.ask("pull", since=0))["items"] == quiet.events == []
+
+
+async def test_a_stream_without_a_websocket_follows_friends_too_and_goes_on_where_it_was(tmp_path: Path) -> None:
+    """SB-6, SB-31."""
+
+    def stream(c: Cluster, last_id: str = "") -> EventSource:
+        return EventSource(c.of("accesspoint")[0].address, c.token("ann"), [], follow="friends", last_id=last_id)
+
+    async def add(c: Cluster, track: str) -> None:
+        await ask(c, "bob", "POST", "/v1/playlists/bob/mix/changes", {"change": {"op": "add", "tracks": [track]}})
+
+    async with site(tmp_path) as c:
+        await desk(c).befriend("ann", "bob")
+        await make_mix(c)
+        await kept(c.of("social")[0].work.stores.outbox)
+        async with stream(c) as source:
+            assert {*(await source.next("followed"))["topics"]} == {feed("bob"), MIX}
+            await source.next("subscribed")
+            await add(c, "t2")
+            assert (await version_of(source)) == 2
+            here = await source.until_id()
+        await add(c, "t3")
+        async with stream(c, here) as source:
+            heard = [await version_of(source)]
+            while heard[-1] != 3:
+                heard.append(await version_of(source))
+            assert heard in ([3], [2, 3])
+            assert (await source.next("subscribed"))["recovered"] is True
+            await desk(c).befriend("ann", "cyd")
+            while feed("cyd") not in (await source.next("followed"))["topics"]:
+                pass
+        async with stream(c, "7") as source:
+            lost = await source.next("gap")
+            assert (lost["reason"], {feed("bob"), MIX} <= {*lost["topics"]}) == ("expired", True)
+
+
+async def test_friends_for_whom_a_connection_has_no_room_are_told_and_followed_when_there_is(tmp_path: Path) -> None:
+    """DPS-18."""
+
+    def narrow(options: RoleOptions) -> RoleOptions:
+        return (
+            msgspec.structs.replace(options, max_topics=2, max_topics_per_message=2) if isinstance(options, AccessPointOptions) else options
+        )
+
+    async with site(tmp_path, change=narrow) as c:
+        for friend in ("bob", "cyd", "dan"):
+            await desk(c).befriend("ann", friend)
+        async with Fan(c, "ann") as ann:
+            point = c.of("accesspoint")[0]
+            assert (len(ann.client.topics), ann.news[-1].beyond) == (2, 1)
+            assert [point.counters()[f"accesspoint_friend_topics{name}"] for name in ("", "_beyond")] == [2, 1]
+            (left,) = {feed("bob"), feed("cyd"), feed("dan")} - ann.client.topics
+            first = next(iter(ann.client.topics))
+            await desk(c).unfollow("ann", first.split("/")[-2])
+            await ann.until(lambda: left in ann.client.topics and first not in ann.client.topics)
+            await ann.until(lambda: ann.news[-1].beyond == 0)
+            assert point.counters()["accesspoint_rosters"] == 1
+        await eventually(lambda: point.counters()["accesspoint_rosters"] == 0, "the roster is kept")
+
+
+async def version_of(source: EventSource) -> int:
+    """Returns the version of the playlist of the next event of it."""
+    while (event := await source.next())["topic"] != MIX:
+        pass
+    return int(event["payload"]["version"])

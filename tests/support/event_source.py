@@ -24,9 +24,10 @@ class EventSource:
     `last_id` and `retry_ms` are what the server said last; `comments` counts signs of life; `status` is that of the answer.
     """
 
-    def __init__(self, address: str, token: str, topics: list[str], *, last_id: str = "", **headers: str) -> None:
+    def __init__(self, address: str, token: str, topics: list[str], *, follow: str = "", last_id: str = "", **headers: str) -> None:
         self._where = Address.parse(address)
-        self._path = f"/v1/stream?{urlencode({'topics': ','.join(topics), 'token': token} if token else {'topics': ','.join(topics)})}"
+        asked = {"topics": ",".join(topics), "token": token, "follow": follow}
+        self._path = f"/v1/stream?{urlencode({name: value for name, value in asked.items() if value})}"
         self._headers = headers | ({"Last-Event-ID": last_id} if last_id else {})
         self.last_id, self.retry_ms = last_id, 0
         self.comments = 0
