@@ -192,6 +192,8 @@ class Recoveries:
         self._last += 1
         topics = [topic for _, topic in self._hub.wanted() if self._keeping.has(topic)]
         older = {topic: stamps for topic, stamps in before.open.items() if stamps} if before is not None else {}
+        for topic in before.open.keys() - {*topics} if before is not None else ():
+            self._hub.go_on(topic, [])  # nobody wants it now, but somebody may again while its row is there
         self._hub.hold(topics)
         behind = {topic: older.get(topic) or _latest(stamps, self._further.get(topic)) for topic in topics}
         self._resumption = Resumption(self._last, now_s + self._options.install_s, behind)
@@ -206,8 +208,7 @@ class Recoveries:
     def _resumed(self, resumption: "Resumption", topic: Topic, reason: str, bodies: list[bytes], reached: Mapping[int, int]) -> None:
         """Gives everybody what came on `topic` while no aggregator fed us. `reached`: up to where that is all."""
         if (behind := resumption.open.pop(topic, None)) is not None:
-            self._further[topic] = further = _latest(behind, reached)
-            self._furthest = _latest(further, self._furthest)
+            self._has_come(topic, _latest(behind, reached))
             self._hub.go_on(topic, bodies)
             if reason and reason != LossReason.NO_WINDOW:
                 self._notices.lost([topic], reason)
@@ -218,6 +219,12 @@ class Recoveries:
             self._resumption = None
             self._again.clear()
 
+    def _has_come(self, topic: Topic, reached: Mapping[int, int]) -> None:
+        """Notes up to where everything of `topic` has come, which may be further than it has of all topics."""
+        if reached != self.stamps:
+            self._further[topic] = reached
+            self._furthest = _latest(reached, self._furthest)
+
     def answered(self, answer: Recalled, now_s: float) -> None:
         """Gives a session what it has missed, at `now_s`. Behind that it gets what is live."""
         recovery, resumption, at = self._open.get(answer.n), self._resumption, 0
@@ -227,6 +234,8 @@ class Recoveries:
                 # What we have missed ourselves would come behind this answer, and repeat it.
                 self._again.setdefault(Topic(topic), []).append(recovery)
             elif recovery is not None:
+                # Everybody else has got what came in front of this answer. Asked for from before it, it would come again.
+                self._has_come(Topic(topic), _latest(self.stamps, answer.stamps))
                 self._join(recovery, Topic(topic), reason, bodies)
             elif resumption is not None and resumption.number == answer.n:
                 self._resumed(resumption, Topic(topic), reason, bodies, answer.stamps)

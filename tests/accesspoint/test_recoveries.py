@@ -260,3 +260,30 @@ def test_a_message_that_is_refused_leaves_nobody_waiting() -> None:
 
 def _message() -> SubscribeMessage:
     return SubscribeMessage(FEEDS[:1], recover=True, point=write_point("sto", {7: 1}))
+
+
+def test_a_topic_that_nobody_wants_when_its_link_breaks_again_is_not_held_for_who_wants_it_later() -> None:
+    """DPS-11: they never got anything of it. Cores, life `recovery`, seed 54."""
+    place = Place()
+    bob = welcomed(place.core, "bob")
+    place.core.subscriptions.add(bob, [DAN])
+    place.core.recoveries.note({7: 3})
+    place.core.recoveries.resume(0.0)
+    place.core.subscriptions.drop(bob, [DAN])
+    place.core.recoveries.resume(0.0)
+    place.core.subscriptions.add(bob, [DAN])
+    place.publish(5)
+    assert seqs(bob) == [5]
+
+
+def test_what_an_answer_has_brought_is_not_asked_for_again_when_the_link_breaks_before_a_sign_of_life() -> None:
+    """DPS-6, DPS-11: it came twice. Cores, life `recovery`, seed 108."""
+    place = Place()
+    place.core.recoveries.note({7: 3})
+    ann = place.back()
+    place.core.recoveries.answered(Recalled(place.asked()[0].n, [DAN], [""], [1], [body(4)], {7: 8}), 0.1)
+    place.core.recoveries.resume(0.2)
+    assert (place.asked()[-1].topics, place.asked()[-1].stamps) == ([DAN], {7: 8})
+    place.answer(place.asked()[-1])
+    place.publish(5)
+    assert seqs(ann) == [4, 5]

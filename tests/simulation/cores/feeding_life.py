@@ -120,6 +120,8 @@ class FeedingLife(CoreLife):
         self._is_fragile = self._has_lied = False
         self._marks: deque[tuple[int, int]] = deque(maxlen=8)
         self._number = 0
+        # Slots that had something when it moved, as long as anything moves.
+        self._former: set[str | None] = set()
         for slot in SLOTS[:2]:
             self._up(self.brokers[slot])
         self._go_by(View(1, SLOTS[:2]))
@@ -243,6 +245,7 @@ class FeedingLife(CoreLife):
         self._number = view.number
         self._beats = 0
         self._is_fragile |= not self.announcer.is_parted  # of several moves in a row the first may be given up
+        self._former |= {self.announcer.ring.owner(topic) for topic in self._since}
         if not self.announcer.set_view(view):
             raise Violated(f"{view} is a higher view, and was not taken over")
 
@@ -282,6 +285,10 @@ class FeedingLife(CoreLife):
         newest = self.announcer.mark()
         if any(mark > newest for mark in self.announcer.reached.values()):
             raise Violated(f"marks {self.announcer.reached} are reached, and {newest} is the newest")
+        if self.announcer.is_parted:
+            self._former.clear()
+        if odd := [slot for slot in SLOTS if slot not in self._former and not self.announcer.has_parted(slot)]:
+            raise Violated(f"{odd} had nothing that has moved, and are said to serve it still")
         held = {topic for broker in self.brokers.values() if broker.is_up for topic in broker.held}
         if not self._has_lied:
             self._check_installed(held)

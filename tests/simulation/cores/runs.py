@@ -14,8 +14,15 @@ from ..runs import ATTEMPTS, LivedSeeds, SeedRange, minimized, same_kind
 from .broker_life import BrokerLife
 from .core_life import CoreLife, drawn_for
 from .feeding_life import FeedingLife
+from .membership_life import MembershipLife
+from .recovery_life import RecoveryLife
 
-LIVES: Final[dict[str, type[CoreLife]]] = {"broker": BrokerLife, "feeding": FeedingLife}
+LIVES: Final[dict[str, type[CoreLife]]] = {
+    "broker": BrokerLife,
+    "feeding": FeedingLife,
+    "membership": MembershipLife,
+    "recovery": RecoveryLife,
+}
 # So many operations each life has.
 OPERATIONS: Final = 100
 

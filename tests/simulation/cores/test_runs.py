@@ -11,9 +11,21 @@ from ..runs import SeedRange
 from .core_life import CoreLife, drawn_for
 from .runs import LIVES, lived_cores, operations_of, run_core, shrunk_core, violated_in
 
-SEEDS = 150
+SEEDS = 100
 # Defects that show in lives of cores, each within so many seeds.
-SHOWN = {"reused-at-once": 60, "receipts-lie": 5, "told-installed": 5, "not-moved": 5, "never-parts": 5, "not-announced": 5}
+SHOWN = {
+    "reused-at-once": 60,
+    "gap-for-all": 20,
+    "receipts-lie": 5,
+    "told-installed": 5,
+    "not-moved": 5,
+    "never-parts": 5,
+    "not-announced": 5,
+    "joins-at-once": 20,
+    "point-too-far": 30,
+    "one-event-less": 5,
+    "never-too-old": 5,
+}
 
 
 @pytest.mark.parametrize("kind", LIVES)
