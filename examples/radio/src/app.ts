@@ -20,6 +20,8 @@ const KEPT = "radio-user"; // of this tab: two tabs may be two users
 export interface View {
   readonly title: string;
   readonly body: HTMLElement;
+  /** Is called when another view is shown in its place. */
+  readonly close?: () => void;
 }
 
 const NAVIGATION: readonly (readonly [path: string, label: string, icon: IconName])[] = [
@@ -29,6 +31,9 @@ const NAVIGATION: readonly (readonly [path: string, label: string, icon: IconNam
   ["artists", "Artists", "artists"],
   ["inbox", "Inbox", "inbox"],
 ];
+
+/** Ends what the frame of the last login listens to. */
+let left = new AbortController();
 
 async function begin(user: string): Promise<void> {
   try {
@@ -48,6 +53,7 @@ async function login(): Promise<void> {
 
 function logOut(session: Session): void {
   session.end();
+  left.abort();
   sessionStorage.removeItem(KEPT);
   location.hash = "";
   void login();
@@ -93,25 +99,32 @@ function show(session: Session): void {
     phase.className = `phase ${now}`;
     if (phase.textContent !== words) phase.textContent = words;
   });
+  const comeBack = (): void => {
+    void session.comeBack().catch((error: unknown) => say(inWords(error)));
+    route(); // what is shown may stand on the client that was left
+  };
   session.show(away, ["away"], () => {
     bell.client = session.client;
-    const back = h("button", { type: "button", onclick: () => void session.comeBack().catch((error: unknown) => say(inWords(error))) }, "Come back");
+    const back = h("button", { type: "button", onclick: comeBack }, "Come back");
     const told = h("p", {}, h("strong", {}, "You are away."), " What you follow is mailed and pushed now, and waits in the bell.");
     away.replaceChildren(...(session.isAway ? [told, back] : []));
   });
 
-  const route = (): void => {
+  let shown: View | undefined;
+  function route(): void {
+    shown?.close?.();
     const [path = "", ...rest] = location.hash.slice(1).split("/").map(decodeURIComponent);
-    const view = viewOf(session, path, rest);
-    title.textContent = view.title;
-    document.title = `${view.title} · Segue Radio`;
-    main.replaceChildren(view.body);
+    shown = viewOf(session, path, rest);
+    title.textContent = shown.title;
+    document.title = `${shown.title} · Segue Radio`;
+    main.replaceChildren(shown.body);
     for (const link of document.querySelectorAll<HTMLAnchorElement>(".side a[href]")) {
       if (link.getAttribute("href") === (location.hash || "#")) link.setAttribute("aria-current", "page");
       else link.removeAttribute("aria-current");
     }
-  };
-  addEventListener("hashchange", route);
+  }
+  left = new AbortController();
+  addEventListener("hashchange", route, { signal: left.signal });
   route();
 }
 

@@ -37,21 +37,29 @@ export function friendsView(session: Session): View {
   const field = h("input", { type: "search", id: "find", placeholder: "Find a listener: lastfm-…", autocomplete: "off", "aria-label": "Find a listener" });
   const list = h("ul", { className: "rows", role: "list" });
   const count = h("p", { className: "faint pad", role: "status" });
+  const followers = h("ul", { className: "rows followers", role: "list" });
+  const back = h("section", { className: "card", hidden: true }, h("h2", {}, "They follow you"), followers);
   const draw = (): void => {
     const wanted = field.value.trim().toLowerCase();
     const mine = session.friends.map(({ user }) => user);
     const found = wanted ? session.roster.users.map(({ user }) => user).filter((user) => user.includes(wanted) && user !== session.user) : mine;
     count.textContent = wanted ? `${found.length.toLocaleString()} listeners` : `You follow ${mine.length}`;
-    keyed(list, found.slice(0, MOST), {
-      key: (user) => user,
-      make: (user) =>
-        h("li", { className: "row" }, avatar(user), h("a", { href: `#user/${user}`, className: "words" }), followButton(session, user)),
-      update: (row, user) => row.querySelector(".words")!.replaceChildren(...doing(session, user)),
-    });
+    people(session, list, found);
+    const others = session.followers.filter(({ mutual }) => !mutual).map(({ user }) => user);
+    back.hidden = others.length === 0;
+    people(session, followers, others);
   };
   field.addEventListener("input", draw);
   session.show(list, ["friends"], draw);
-  return { title: "Friends", body: h("section", { className: "card" }, h("div", { className: "pad" }, field), count, list) };
+  return { title: "Friends", body: h("div", { className: "stack" }, back, h("section", { className: "card" }, h("div", { className: "pad" }, field), count, list)) };
+}
+
+function people(session: Session, list: HTMLElement, users: readonly string[]): void {
+  keyed(list, users.slice(0, MOST), {
+    key: (user) => user,
+    make: (user) => h("li", { className: "row" }, avatar(user), h("a", { href: `#user/${user}`, className: "words" }), followButton(session, user)),
+    update: (row, user) => row.querySelector(".words")!.replaceChildren(...doing(session, user)),
+  });
 }
 
 /** Returns a button that follows `user`, or unfollows them. */
@@ -71,6 +79,14 @@ function followButton(session: Session, user: string): HTMLButtonElement {
   return button;
 }
 
+/** Returns who of the two follows whom, in words. */
+function standing({ friends, followers }: Session, user: string): string {
+  const [follows, isFollowed] = [friends, followers].map((people) => people.some((each) => each.user === user));
+  if (follows && isFollowed) return "You are friends: each hears the other.";
+  if (follows) return "You follow them; you hear them when they follow you back.";
+  return isFollowed ? "They follow you. Follow them back, and each hears the other." : "You do not follow them.";
+}
+
 export function userView(session: Session, user: string): View {
   const now = h("span", { className: "words" });
   const mutual = h("p", { className: "faint" });
@@ -79,8 +95,7 @@ export function userView(session: Session, user: string): View {
   const head = h("div", { className: "profile" }, avatar(user, "large"), h("div", { className: "words" }, now, mutual), followButton(session, user));
   session.show(now, ["friends"], () => {
     now.replaceChildren(...doing(session, user));
-    const found = session.friends.find((each) => each.user === user);
-    mutual.replaceChildren(icon("friends"), found ? (found.mutual ? "You are friends: each hears the other." : "You follow them; you hear them when they follow you back.") : "You do not follow them.");
+    mutual.replaceChildren(icon("friends"), standing(session, user));
   });
   void (async () => {
     try {

@@ -2,7 +2,7 @@
 import type { SegueNotification } from "segue";
 import type { EventExplanation } from "segue/api";
 import type { View } from "./app.js";
-import { ago, cover, h, icon, keyed } from "./parts.js";
+import { ago, avatar, cover, h, icon, iconButton, keyed, type IconName } from "./parts.js";
 import type { PushSetup } from "./pushes.js";
 import { inWords, type Session } from "./session.js";
 import type { Mail } from "./station.js";
@@ -12,10 +12,16 @@ const NEWS: Readonly<Record<string, string>> = {
   "new-album": "New album",
   "new-track": "New track",
   "artist-playlist": "New playlist",
-  "friend-joined": "A friend joined",
-  "new-follower": "Somebody follows you now",
+  "friend-joined": "Has joined",
+  "new-follower": "Follows you now",
   playlist: "A playlist changed",
 };
+
+const FOLDERS = [
+  { label: "Inbox", selection: { archived: false }, empty: "Nothing here. Follow an artist, and have them release an album." },
+  { label: "Unread", selection: { archived: false, unread: true }, empty: "All is read." },
+  { label: "Archive", selection: { archived: true }, empty: "Nothing is archived." },
+] as const;
 
 export function inboxView(session: Session): View {
   const away = h("button", { type: "button", className: "pill" }, icon("away"), "Step away");
@@ -27,18 +33,58 @@ export function inboxView(session: Session): View {
 }
 
 function notificationsCard(session: Session): HTMLElement {
-  const list = h("ol", { className: "rows", role: "list" });
-  const empty = h("p", { className: "empty" }, "Nothing yet. Follow an artist, and have them release an album.");
-  session.show(list, ["notifications"], () => {
-    empty.hidden = session.notifications.length > 0;
-    keyed(list, session.notifications, { key: ({ mark }) => String(mark), make: (item) => notificationRow(session, item) });
+  const list = h("ol", { className: "rows notifications", role: "list" });
+  const empty = h("p", { className: "empty" });
+  const older = h("button", { type: "button", className: "pill" }, "Older ones");
+  const more = h("div", { className: "more" }, older);
+  let chosen: (typeof FOLDERS)[number] = FOLDERS[0];
+  const draw = (): void => {
+    const items = session.inbox.select(chosen.selection);
+    empty.hidden = items.length > 0;
+    empty.textContent = chosen.empty;
+    more.hidden = !session.inbox.hasMore(chosen.selection);
+    keyed(list, items, { key: ({ mark, id }) => `${mark} ${id}`, make: (item) => notificationRow(session, item), update: (row, item) => stand(session, row, item) });
+    for (const [at, folder] of folders.entries()) folder.setAttribute("aria-pressed", String(FOLDERS[at] === chosen));
+  };
+  const folders = FOLDERS.map((folder) => {
+    const button = h("button", { type: "button", className: "pill" }, folder.label);
+    button.addEventListener("click", () => {
+      chosen = folder;
+      draw();
+      if (folder.selection.archived && !list.children.length && session.inbox.hasMore(folder.selection)) told(session.inbox.more(folder.selection));
+    });
+    return button;
   });
-  return h("section", { className: "card" }, h("h2", {}, "Notifications"), list, empty);
+  older.addEventListener("click", () => told(session.inbox.more(chosen.selection)));
+  session.show(list, ["notifications", "away"], draw);
+  const head = h("div", { className: "pad bar" }, h("span", { className: "folders", role: "group", "aria-label": "Which notifications" }, ...folders));
+  return h("section", { className: "card" }, h("h2", {}, "Notifications"), head, list, empty, more);
+}
+
+function told(doing: Promise<unknown>): void {
+  void doing.catch((error: unknown) => say(inWords(error)));
+}
+
+/** Shows how an item stands now, and offers what can be done with it. */
+function stand(session: Session, row: HTMLElement, item: SegueNotification): void {
+  const now = `${item.read} ${item.archived}`;
+  if (row.dataset["stand"] === now) return;
+  row.dataset["stand"] = now;
+  row.classList.toggle("unread", !item.read && !item.archived);
+  const { inbox } = session;
+  const tool = (name: IconName, label: string, act: () => Promise<unknown>): HTMLElement => iconButton(name, label, { onclick: () => told(act()) });
+  const tools = [
+    !item.archived && (item.read ? tool("unread", "Mark as unread", () => inbox.markUnread(item.mark)) : tool("read", "Mark as read", () => inbox.markRead(item.mark))),
+    item.archived ? tool("inbox", "Take out of the archive", () => inbox.unarchive(item.mark)) : tool("archive", "Archive", () => inbox.archive(item.mark)),
+    tool("remove", "Delete", () => inbox.delete(item.mark)),
+  ];
+  row.querySelector(".actions")!.replaceChildren(...tools.filter((each) => each !== false));
 }
 
 function notificationRow(session: Session, item: SegueNotification): HTMLElement {
   const text = (name: string): string => (typeof item.payload[name] === "string" ? item.payload[name] : "");
-  const name = text("title") || text("name") || NEWS[item.class] || item.kind;
+  const person = item.class === "new-follower" || item.class === "friend-joined" ? text("user") : "";
+  const name = person ? h("a", { href: `#user/${encodeURIComponent(person)}` }, person) : text("title") || text("name") || NEWS[item.class] || item.kind;
   const by = text("title") ? text("name") : text("by");
   const why = h("details", { className: "why" }, h("summary", {}, "Why did I get this?"));
   why.addEventListener("toggle", () => {
@@ -49,7 +95,7 @@ function notificationRow(session: Session, item: SegueNotification): HTMLElement
     );
   });
   const words = h("span", { className: "words" }, h("strong", { className: "line" }, name), h("span", { className: "faint line" }, [NEWS[item.class] ?? item.kind, by].filter(Boolean).join(" · ")), why);
-  return h("li", { className: "row top" }, cover(by || name), words, h("time", { className: "faint", dateTime: new Date(item.tsMs).toISOString() }, ago(item.tsMs)));
+  return h("li", { className: "row top wrap" }, person ? avatar(person) : cover(by || String(name)), words, h("time", { className: "faint", dateTime: new Date(item.tsMs).toISOString() }, ago(item.tsMs)), h("span", { className: "actions" }));
 }
 
 /** Returns the rules that decided, what they chose, and what became of it. */

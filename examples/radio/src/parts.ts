@@ -16,6 +16,7 @@ export function h<Name extends keyof HTMLElementTagNameMap>(name: Name, props: P
 
 const SHAPES = {
   add: "M12 5v14M5 12h14",
+  archive: "M4 5h16v4H4ZM5.500 9v10h13V9M10 13h4",
   artists: "M12 3a3 3 0 0 0-3 3v5a3 3 0 0 0 6 0V6a3 3 0 0 0-3-3ZM6 11a6 6 0 0 0 12 0M12 17v4",
   away: "M14 4h5v16h-5M10 8l-4 4 4 4M6 12h9",
   friends: "M9 11a3.500 3.500 0 1 0 0-7 3.500 3.500 0 0 0 0 7ZM2.500 20a6.500 6.500 0 0 1 13 0M16 4.500a3.500 3.500 0 0 1 0 6.500M18 14a6.500 6.500 0 0 1 3.500 6",
@@ -28,9 +29,11 @@ const SHAPES = {
   pause: "M8 5v14M16 5v14",
   play: "M7 4.500l12 7.500-12 7.500Z",
   playlists: "M4 6h12M4 11h12M4 16h7M17 19a2 2 0 1 0 0-4 2 2 0 0 0 0 4ZM19 17V9l2.500 1",
+  read: "M5 12.500l4.500 4.500L19 7.500",
   release: "M12 3l2.500 5.500 6 .7-4.500 4.100 1.200 6L12 16.400 6.800 19.300l1.200-6L3.500 9.200l6-.7Z",
   remove: "M6 6l12 12M18 6L6 18",
   settings: "M4 7h9M17 7h3M15 5v4M4 12h3M11 12h9M9 10v4M4 17h9M17 17h3M15 15v4",
+  unread: "M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8Z",
 } as const;
 
 export type IconName = keyof typeof SHAPES;

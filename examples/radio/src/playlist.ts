@@ -1,9 +1,9 @@
 /** One playlist: its tracks, which are moved by dragging or with the arrow keys, and those who change it together. */
+import { PlaylistReplica } from "segue/replica";
 import type { View } from "./app.js";
 import { dragging } from "./drag.js";
 import { cover, h, icon, iconButton } from "./parts.js";
 import { inWords, type Session } from "./session.js";
-import { SharedPlaylist, nearest } from "./shared_playlist.js";
 import { say } from "./toast.js";
 
 const TRACKS = 12;
@@ -15,17 +15,19 @@ export function playlistView(session: Session, owner: string, id: string): View 
   const status = h("p", { className: "hidden", role: "status" });
   const tools = h("div", { className: "actions" });
   const empty = h("p", { className: "empty", hidden: true }, "No tracks yet. Add one below.");
-  const adding = addForm(session, (track) => told(playlist.add(track)));
+  const adding = addForm(session, (track) => playlist.add([track]));
   adding.hidden = true;
-  const head = h("div", { className: "profile" }, cover(id), h("div", { className: "words" }, name, about), tools);
-  const playlist = new SharedPlaylist(session, owner, id, () => draw());
-  const told = (doing: Promise<unknown>): void => void doing.catch((error: unknown) => say(inWords(error)));
+  let art = cover(id);
+  const head = h("div", { className: "profile" }, art, h("div", { className: "words" }, name, about), tools);
+  const playlist = new PlaylistReplica(session.client, session.api.playlists, owner, id);
+  playlist.on("change", () => draw());
+  playlist.on("refused", ({ reason }) => say(`It was taken back: ${reason}`));
 
   const focus = (at: number): void => list.children[at]?.querySelector<HTMLElement>(".grip")?.focus();
   const move = (from: number, to: number): void => {
     if (to < 0 || to >= playlist.tracks.length || from === to) return;
     const track = playlist.tracks[from]!;
-    told(playlist.move(from, to));
+    playlist.reorder(from, to > from ? to + 1 : to);
     focus(to);
     status.textContent = `${track}: now ${to + 1} of ${playlist.tracks.length}`;
   };
@@ -36,11 +38,15 @@ export function playlistView(session: Session, owner: string, id: string): View 
     else move(at, to);
   });
   const draw = (): void => {
-    const { held, tracks } = playlist;
-    if (!list.isConnected) return playlist.close();
+    const { tracks } = playlist;
     if (list.classList.contains("dragging")) return; // what changed meanwhile is drawn at the end
-    name.textContent = held!.name;
-    about.textContent = `${owner === session.user ? "Yours" : `By ${owner}`} · ${tracks.length} ${tracks.length === 1 ? "track" : "tracks"}${held!.collaborative ? " · made together" : ""}`;
+    if (name.textContent !== playlist.name) {
+      name.textContent = playlist.name;
+      const next = cover(playlist.name);
+      art.replaceWith(next);
+      art = next;
+    }
+    about.textContent = `${owner === session.user ? "Yours" : `By ${owner}`} · ${tracks.length} ${tracks.length === 1 ? "track" : "tracks"}${playlist.collaborative ? " · made together" : ""}`;
     empty.hidden = tracks.length > 0;
     const focused = [...list.children].findIndex((row) => row.contains(document.activeElement));
     list.replaceChildren(...tracks.map(row));
@@ -58,8 +64,8 @@ export function playlistView(session: Session, owner: string, id: string): View 
     grip.addEventListener("pointerdown", (event) => drag(event, at));
     const [title = track, artist = ""] = track.split(" · ");
     const words = h("span", { className: "words" }, h("strong", { className: "line" }, title), h("span", { className: "faint line" }, artist));
-    const play = iconButton("play", `Play ${track}`, { onclick: () => told(session.play({ artist: artist || title, track: title })) });
-    const remove = iconButton("remove", `Remove ${track}`, { onclick: () => told(playlist.remove(at)) });
+    const play = iconButton("play", `Play ${track}`, { onclick: () => void session.play({ artist: artist || title, track: title }).catch((error: unknown) => say(inWords(error))) });
+    const remove = iconButton("remove", `Remove ${track}`, { onclick: () => playlist.remove(at) });
     return h("li", { className: "row" }, grip, cover(artist || title), words, h("span", { className: "actions" }, play, remove));
   };
 
@@ -73,7 +79,13 @@ export function playlistView(session: Session, owner: string, id: string): View 
       empty.textContent = inWords(error);
     }
   })();
-  return { title: "Playlist", body: h("section", { className: "card" }, head, list, empty, adding, status) };
+  return { title: "Playlist", body: h("section", { className: "card" }, head, list, empty, adding, status), close: () => void playlist.close().catch(() => undefined) };
+}
+
+/** Returns where `track` is, nearest to `at`; -1 where it is no more. */
+function nearest(tracks: readonly string[], track: string, at: number): number {
+  const found = tracks.map((each, index) => [each, index] as const).filter(([each]) => each === track);
+  return found.sort(([, one], [, other]) => Math.abs(one - at) - Math.abs(other - at))[0]?.[1] ?? -1;
 }
 
 function addForm(session: Session, add: (track: string) => void): HTMLFormElement {

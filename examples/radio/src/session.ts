@@ -1,6 +1,7 @@
 /** The session of a user: a client that is connected, what services keep, and what the pages show of both. */
-import { Client, Refused, type PastEvent, type SegueEvent, type SegueNotification } from "segue";
+import { Client, Refused, type FriendNews, type PastEvent, type SegueEvent } from "segue";
 import { Api, type FollowedUser } from "segue/api";
+import { NotificationInbox } from "segue/inbox";
 import { enablePushes, showPush, type PushSetup } from "./pushes.js";
 import { station, urlsOf, type Artist, type Login, type Mail, type Push, type Roster } from "./station.js";
 
@@ -18,12 +19,16 @@ export class Session {
   readonly user: string;
   readonly api: Api;
   client: Client;
+  /** What Segue keeps for the user. It is made anew with each client. */
+  inbox: NotificationInbox;
+  /** Whom the user follows. */
   friends: readonly FollowedUser[] = [];
+  /** Who follows the user. */
+  followers: readonly FollowedUser[] = [];
   /** The last thing that each friend did. */
   readonly last = new Map<string, PastEvent | SegueEvent>();
   feed: readonly (PastEvent | SegueEvent)[] = [];
   readonly artists = new Set<string>();
-  notifications: readonly SegueNotification[] = [];
   mails: readonly Mail[] = [];
   /** The pushes that the radio took for this browser; `isShown`: the service worker has shown it. */
   pushes: readonly (Push & { readonly isShown: boolean })[] = [];
@@ -43,6 +48,7 @@ export class Session {
     this.#token = login.token;
     this.api = new Api(urlsOf(login), () => this.#token);
     this.client = this.#connect();
+    this.inbox = this.#open();
     this.#stopNews = station.news(this.user, {
       mail: (mail) => this.#set("mails", () => (this.mails = [mail, ...this.mails])),
       push: (push) => void showPush(push).then((isShown) => this.#set("pushes", () => (this.pushes = [{ ...push, isShown }, ...this.pushes]))),
@@ -69,14 +75,12 @@ export class Session {
 
   async follow(user: string): Promise<void> {
     await this.api.social.follow(user);
-    await this.#befriend();
+    await this.#people();
   }
 
   async unfollow(user: string): Promise<void> {
     await this.api.social.unfollow(user);
-    await this.client.unsubscribe(topicOf(user));
-    this.#set("feed", () => (this.feed = this.feed.filter((each) => userOf(each.topic) !== user)));
-    await this.#befriend();
+    await this.#people();
   }
 
   async followArtist(artist: Artist, wanted: boolean): Promise<void> {
@@ -109,11 +113,14 @@ export class Session {
   /** Comes back after `leave`. */
   async comeBack(): Promise<void> {
     this.client = this.#connect();
+    this.inbox.close();
+    this.inbox = this.#open();
     this.#set("away", () => (this.isAway = false));
     await this.#arrive();
   }
 
   end(): void {
+    this.inbox.close();
     this.client.close();
     this.#stopNews();
     this.#listeners.clear();
@@ -129,28 +136,45 @@ export class Session {
     const client = new Client(this.#login.url, token, { client: "radio", user: this.user, private: this.isPrivate });
     client.on("event", (event) => this.#heard(event));
     client.on("gap", ({ topics }) => void this.#look(topics.filter(userOf)));
-    client.on("ended", ({ topics }) => this.#set("friends", () => topics.forEach(({ topic }) => this.last.delete(userOf(topic) ?? ""))));
+    client.on("friends", (news) => void this.#moved(news));
+    client.on("ended", ({ topics }) => this.#forget(topics.map(({ topic }) => topic)));
     client.on("state", () => this.changed("phase"));
-    client.on("notification", (item) => this.#notified(item));
+    client.on("notification", (item) => void (item.class === "new-follower" && this.#people().catch(() => undefined)));
     return client;
+  }
+
+  #open(): NotificationInbox {
+    const inbox = new NotificationInbox(this.client);
+    inbox.on("change", () => this.changed("notifications"));
+    return inbox;
   }
 
   async #arrive(): Promise<void> {
     await this.client.connect();
-    await Promise.all([this.#befriend(), this.#fans(), this.#mailbox()]);
-    const recent = await this.client.recent();
-    for (const item of recent) this.#notified(item);
+    await Promise.all([this.client.follow("friends"), this.#people(), this.#fans(), this.#mailbox(), this.inbox.load()]);
   }
 
-  /** Asks whom the user follows, and subscribes to them. */
-  async #befriend(): Promise<void> {
-    const friends: FollowedUser[] = [];
-    for await (const friend of this.api.social.friends()) friends.push(friend);
-    this.#set("friends", () => (this.friends = friends));
-    const topics = friends.map(({ user }) => topicOf(user)).filter((topic) => !this.client.topics.has(topic));
-    if (!topics.length) return;
-    await this.client.subscribe(topics);
-    await this.#look(topics);
+  /** Asks whom the user follows, and who follows them. */
+  async #people(): Promise<void> {
+    const { social } = this.api;
+    const [friends, followers] = await Promise.all([all(social.friends()), all(social.followers())]);
+    this.#set("friends", () => ([this.friends, this.followers] = [friends, followers]));
+  }
+
+  /** Asks what those did last who are heard from now on, and shows nothing of those who are not any more. */
+  async #moved({ topics, left }: FriendNews): Promise<void> {
+    this.#forget(left);
+    try {
+      await Promise.all([this.#people(), this.#look(topics.filter(userOf))]);
+    } catch {
+      // The connection is lost. When it is back, `friends` is told again.
+    }
+  }
+
+  #forget(topics: readonly string[]): void {
+    const gone = new Set(topics.map(userOf));
+    this.#set("feed", () => (this.feed = this.feed.filter((each) => !gone.has(userOf(each.topic)))));
+    this.#set("friends", () => gone.forEach((user) => this.last.delete(user ?? "")));
   }
 
   async #look(topics: readonly string[]): Promise<void> {
@@ -177,19 +201,16 @@ export class Session {
     this.changed("friends");
   }
 
-  #notified(item: SegueNotification): void {
-    const others = this.notifications.filter(({ mark }) => mark !== item.mark);
-    this.#set("notifications", () => (this.notifications = [item, ...others].sort((one, other) => other.mark - one.mark).slice(0, SHOWN)));
-  }
-
   #set(topic: Topic, change: () => unknown): void {
     change();
     this.changed(topic);
   }
 }
 
-export function topicOf(user: string): string {
-  return `hm://presence/user/${user}/`;
+async function all<Item>(found: AsyncIterable<Item>): Promise<readonly Item[]> {
+  const items: Item[] = [];
+  for await (const item of found) items.push(item);
+  return items;
 }
 
 /** Returns whose friend feed a topic is; undefined for another topic. */
