@@ -1,6 +1,6 @@
 """The access points of an aggregator: what they want, and what they are told of it."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -39,6 +39,8 @@ from .recalls import Recalls
 FENCE_BEATS: Final = 3
 # So many topics are looked at in one turn, to find those that may lack something.
 LOST_AT_ONCE: Final = 4096
+# So many heartbeats an heir that does not answer is waited for.
+ORPHANED_BEATS: Final = 4
 
 
 class _Fence(NamedTuple):
@@ -111,6 +113,8 @@ class AccessPoints:
         self._limbo = Limbo([brokers.announcer])
         self.recalls = Recalls(lambda topic: brokers.announcer.ring.owner(Topic(topic)), brokers.links)
         self._losses = OwnerLosses()
+        # Brokers that were lost, whose heirs may have everything -> what they owned, and since which heartbeat that is so.
+        self._orphaned: dict[str, tuple[Ring, int]] = {}
         self._keeps: Keeps | None = None
 
     def __len__(self) -> int:
@@ -142,6 +146,7 @@ class AccessPoints:
         """Tells all what windows of this site keep, if that is news."""
         if keeps != self._keeps:
             self._keeps = keeps
+            self._brokers.copied = frozenset(keeps.copied)
             for point in self.everyone:
                 self._tell_keeps(point)
 
@@ -161,9 +166,29 @@ class AccessPoints:
         """Notes who owns what now, and tells who has lost what others own by now."""
         for slot, ring in self._losses.follow(self._brokers.announcer.ring):
             self._owner_lost(slot, ring)
+        self._tell_orphaned()
 
     def _owner_lost(self, slot: str, ring: Ring) -> None:
-        self.lost(LossReason.OWNER_LOST, lambda topic: ring.owner(topic) == slot)
+        self._orphaned[slot] = ring, self._beat
+        self._tell_orphaned()
+
+    def _tell_orphaned(self) -> None:
+        """Tells who has lost what a broker owned that is gone, when its heirs have said what they have of it."""
+        for slot, (ring, beat) in list(self._orphaned.items()):
+            asked = self._brokers.bequests.get(slot)
+            # One that was replaced is out of the next view, where there are copies.
+            is_open = bool(self._brokers.copied) if asked is None else None in asked.values()
+            if not is_open or self._beat - beat > ORPHANED_BEATS:
+                del self._orphaned[slot]
+                self._tell_owner_lost(slot, ring, asked or {})
+
+    def _tell_owner_lost(self, slot: str, ring: Ring, heirs: Mapping[str, Collection[str] | None]) -> None:
+        had, now = dict(heirs), self._brokers.announcer.ring
+
+        def is_lost(topic: Topic) -> bool:
+            return ring.owner(topic) == slot and kind_of(topic) not in (had.get(now.owner(topic) or "") or ())
+
+        self.lost(LossReason.OWNER_LOST, is_lost)
 
     def lost(self, reason: str, concerns: Callable[[Topic], bool]) -> None:
         """Tells access points that topics which `concerns` is true of may lack something, some of them in each turn of the loop."""
@@ -294,8 +319,9 @@ class FeedingLink:
         self._broker.deliveries([frame for frame in frames if not isinstance(frame, Keeps | Recalled | Lost)])
         for frame in frames:
             match frame:
-                case Deliver(handles, bodies):
-                    self._core.fan_out(handles, bodies)
+                case Deliver():
+                    deliver = self._broker.fresh(frame)
+                    self._core.fan_out(deliver.handles, deliver.bodies)
                 case Recalled():  # in its place among the events
                     self._points.recalls.answered(self._broker.slot, frame)
                 case Keeps():

@@ -5,11 +5,26 @@ dials, and the role gives the links to it (`SiteClient.link_up`).
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Final
 
 from infra.kernel.announcer import Announcer, GainsOf, Wanted, WantedByCell
 from infra.kernel.errors import Refused
-from infra.kernel.events import Event
-from infra.kernel.frames import Announced, AnyFrame, Applied, Deliver, Heartbeat, Published, Resume, Revoked, Sealed, Settled, View
+from infra.kernel.events import Event, kind_in
+from infra.kernel.frames import (
+    Announced,
+    AnyFrame,
+    Applied,
+    Bereft,
+    Deliver,
+    Heartbeat,
+    Inherited,
+    Published,
+    Resume,
+    Revoked,
+    Sealed,
+    Settled,
+    View,
+)
 from infra.kernel.membership import MOST_VIEW_NUMBER
 from infra.kernel.roles import BROKER
 from infra.kernel.topics import Topic
@@ -19,6 +34,9 @@ from infra.runtime.node import Node
 from infra.runtime.revocation_book import RevocationBook
 
 from .forwarder import MAX_WAITING_BYTES, Done, Forwarder
+
+# So many epochs and streams of one broker are remembered that it says nothing of any more.
+MOST_FORMER: Final = 64
 
 
 class SiteClient:
@@ -55,6 +73,14 @@ class SiteClient:
         self._announces = wanted is not None
         self.forwarder = Forwarder(max_forward_bytes)
         self.links: dict[str, Link] = {}
+        # The kinds of topics that have copies at the site. What a broker of theirs still sends when it is out of the view, its heir has.
+        self.copied: Collection[str] = ()
+        # Brokers that are gone without a word -> heirs -> the kinds of which these have everything; None while they have not said that.
+        self.bequests: dict[str, dict[str, Collection[str] | None]] = {}
+        # What brokers do not say stamps of any more: earlier processes of theirs, and streams that have ended. And the era in which each
+        # has said its stamps for the last time.
+        self._former: dict[str, Mapping[int, int]] = {}
+        self._taken_in: dict[str, int | None] = {}
         self._node, self._era = node, era
         # Slot -> up to where we have got everything from it, what it says besides of what we have not taken yet, and the era in which
         # its link broke.
@@ -105,6 +131,9 @@ class SiteClient:
     def link_down(self, link: Link) -> None:
         """Forgets a broker to which the link is lost."""
         slot = self._slot(link)
+        for asked in self.bequests.values():
+            if slot in asked:
+                asked[slot] = asked[slot] or ()
         self._broken_in[slot] = self._era()
         self.links.pop(slot, None)
         self._said.pop(slot, None)
@@ -136,7 +165,10 @@ class SiteClient:
         if (said := self._untaken.pop(slot, None)) is not None:
             # A stamp never falls: a peer that takes one back would make us ask for events that we have.
             mine = self._stamps.get(slot, {})
+            former = {**self._former.get(slot, {}), **{epoch: stamp for epoch, stamp in mine.items() if epoch not in said}}
+            self._former[slot] = dict(list(former.items())[-MOST_FORMER:])
             self._all_stamps = None
+            self._taken_in[slot] = self._era()
             self._stamps[slot] = {epoch: max(stamp, mine.get(epoch, 0)) for epoch, stamp in said.items()}
 
     def frames(self, link: Link, frames: Iterable[AnyFrame]) -> list[Deliver]:
@@ -148,7 +180,7 @@ class SiteClient:
         for frame in frames:
             match frame:
                 case Deliver(stamps=stamps):
-                    deliveries.append(frame)
+                    deliveries.append(self.fresh(link, frame))
                     if stamps:
                         self._untaken[self._slot(link)] = stamps
                 case Applied(n, sites, stamps):
@@ -156,6 +188,9 @@ class SiteClient:
                     if stamps:
                         self._untaken[self._slot(link)] = stamps
                     self._settle()
+                case Inherited(slot, kinds):
+                    if slot in self.bequests:
+                        self.bequests[slot][self._slot(link)] = kinds
                 case Published():
                     self.forwarder.published(self._slot(link), frame)
                 case Sealed(view):
@@ -187,13 +222,45 @@ class SiteClient:
         """
         if view.number > MOST_VIEW_NUMBER or not view.is_sound or not self._known.issuperset(view.slots):
             return False
-        before = self.view.goal_of
+        was, before = self.view, self.view.goal_of
         changed = self.announcer.set_view(view)
         if changed and self._announces:
+            self._bereave(was, view)
             # Who is out without having left is dead, or soon found to be.
             self._unsaid = {slot for slot in self.links if slot in view.slots or before.get(slot) == 0}
             self._announce()
         return changed
+
+    def _bereave(self, was: View, view: View) -> None:
+        """Tells all brokers of `view` up to where we have got everything of those that are gone since `was` without having left."""
+        for slot in view.slots:
+            self.bequests.pop(slot, None)
+        era = self._era()
+        for slot in was.slots:
+            if slot in view.slots or not was.goal_of[slot]:
+                continue
+            stamps = self._newest(slot)
+            asked = self.bequests[slot] = {}
+            if stamps and era is not None and era == self._taken_in.get(slot):
+                for heir, link in self.links.items():
+                    if heir in view.slots and link.knows(Bereft):
+                        link.send(Bereft(view, slot, stamps))
+                        asked[heir] = None
+
+    def _newest(self, slot: str) -> dict[int, int]:
+        """Returns up to where everything of a broker has come; what has not been taken yet is, before anybody can answer."""
+        newest: dict[int, int] = {}
+        for said in (self._former.get(slot, {}), self._stamps.get(slot, {}), self._untaken.get(slot, {})):
+            newest |= {epoch: max(stamp, newest.get(epoch, 0)) for epoch, stamp in said.items()}
+        return newest
+
+    def fresh(self, link: Link, deliver: Deliver) -> Deliver:
+        """Returns what of `deliver` does not come from an heir as well: the broker may be out, and not know that."""
+        slot = self._slot(link)
+        if not self.copied or slot not in self.bequests or self._said[slot].order >= self.view.order:
+            return deliver
+        pairs = [(handle, body) for handle, body in zip(deliver.handles, deliver.bodies, strict=True) if kind_in(body) not in self.copied]
+        return Deliver([handle for handle, _ in pairs], [body for _, body in pairs], deliver.stamps)
 
     def _announce(self) -> None:
         """Says that everything is announced under the view that holds, when all have said it who must."""
@@ -296,6 +363,10 @@ class BrokerLink:
     def owns(self, topic: Topic) -> bool:
         """Returns whether `topic` is that broker's now."""
         return self._client.announcer.ring.owner(topic) == self.slot
+
+    def fresh(self, deliver: Deliver) -> Deliver:
+        """Returns the events of `deliver` that count; see `SiteClient.fresh`."""
+        return self._client.fresh(self._link, deliver)
 
     def taken(self) -> None:
         """Notes that these deliveries have been taken."""

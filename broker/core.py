@@ -15,10 +15,10 @@ one starts above every number this process ever gave: within an epoch the number
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Final
+from typing import Final, NamedTuple
 
 from infra.kernel.assignment import Assigned, Switch
-from infra.kernel.events import OPENING, Event, first_body, numbering, opening_of, origin_if_sound, topic_in
+from infra.kernel.events import OPENING, Event, first_body, numbering, opening_of, origin, origin_if_sound, topic_in
 from infra.kernel.fanout import Fanout, Receiver
 from infra.kernel.frames import Assignment
 from infra.kernel.interest import LINKS
@@ -42,9 +42,29 @@ HERE: Final = 1 << 62
 MAX_INHERITED: Final = 1 << 20
 
 Rows = list[tuple[int, Topic]]
+Marks = Callable[[int | None], dict[int, int]]
 Last = tuple[int, int]
 """Epoch and number of the last event of a topic."""
 Record = Callable[[Event], None]
+
+
+class NumberedEvent(NamedTuple):
+    """An event that has its number, and that nobody has got yet.
+
+    - `body`: empty where nobody wants it. `is_out`: it will not be delivered, because its topic is out of real time.
+    - `last`, `before`: the last number of its topic with it, and without it; None where none is known.
+    """
+
+    event: Event
+    body: bytes
+    is_out: bool
+    last: Last | None
+    before: Last | None
+
+    @property
+    def kept(self) -> bytes:
+        """What is kept of it: where it will not be delivered, only its place."""
+        return origin(self.body) if self.is_out else self.body
 
 
 class BrokerCore:
@@ -102,6 +122,8 @@ class BrokerCore:
         self.owns = owns
         self._keeps, self._astray = keeps, astray
         self.lingering = Lingering()
+        # Returns how far copies have gone that links have got up to a stamp (None: up to now); None where there are no copies.
+        self.marks: Marks | None = None
 
     def open(self, receiver: Receiver, far: bool, peer: tuple[str, str] = ("", "")) -> int:
         """Returns the number of a new subscribing link.
@@ -210,7 +232,10 @@ class BrokerCore:
         """Returns up to where link `bit` has been given everything that is recorded and that it wants: epoch -> stamp."""
         assert self.window is not None
         assert self.laggards is not None
-        return {self.window.epoch: self.laggards.stamp(bit)}
+        stamp = self.laggards.stamp(bit)
+        if self.marks is None:
+            return {self.window.epoch: stamp}
+        return {self.window.epoch: stamp} | self.marks(stamp if bit in self.laggards else None)
 
     def tick(self, now_s: float) -> tuple[Rows, Rows]:
         """Ends the recording of what nobody has followed for long at `now_s`. Returns what `unsubscribe` returns."""
@@ -267,22 +292,31 @@ class BrokerCore:
         row = self.interest.rows.get(event.topic)
         mask = self.interest.masks[row] if row is not None else 0
         if row is None or not mask:
+            self.unmatched += 1
             self._miss(row, event.topic)
             return
         # Before the gate: an event that is not delivered has used its number up, so a gap shows (SB-64).
         passes = self._passes is None or self._passes(event.topic)
+        if body := self._body(row, event, passes=passes):
+            self._give(row, mask, event.topic, body, passes=passes)
+        else:
+            self.offloaded += 1
+
+    def _body(self, row: int, event: Event, *, passes: bool) -> bytes:
+        """Returns what everybody gets of an event, with its number; nothing where it is only counted, since nobody gets it."""
         if self._inherited and (last := self._inherited.get(event.topic)) is not None:
             if not passes:
                 self._pass_over(event.topic, last)
-                self.offloaded += 1
-                return
+                return b""
             del self._inherited[event.topic]
-            body = first_body(self._numbering, self._next(row, event.topic), last, event.tail)
-        else:
-            body = b"%b%d,%b" % (self._numbering, self._next(row, event.topic), event.tail)
+            return first_body(self._numbering, self._next(row, event.topic), last, event.tail)
+        return b"%b%d,%b" % (self._numbering, self._next(row, event.topic), event.tail)
+
+    def _give(self, row: int, mask: int, topic: Topic, body: bytes, *, passes: bool) -> None:
+        """Records an event, and gives it to all links that want it."""
         recorded = mask & RECORDED
         if recorded and self.window is not None:
-            self.window.record(row, body, self._site, kind_of(event.topic), out=not passes)
+            self.window.record(row, body, self._site, kind_of(topic), out=not passes)
             mask &= LINKS
             if not mask:
                 self.unmatched += 1
@@ -293,7 +327,7 @@ class BrokerCore:
             return
         if far := mask & self._far:
             # `x & x - 1` clears the lowest bit: it is 0 when x has one bit, and then there is nothing to choose.
-            once = self._once_per_site(far, event.topic) if far & far - 1 else far
+            once = self._once_per_site(far, topic) if far & far - 1 else far
             mask ^= far ^ once  # `once` is a part of `far`: this clears the bits that were left out
             self.site_copies += once.bit_count()
             if far ^ once and recorded and self.laggards is not None:
@@ -301,6 +335,47 @@ class BrokerCore:
         if recorded and self.laggards is not None:
             mask &= self.laggards.live
         self.fanout.send(row, mask, body)
+
+    # In two steps, where somebody must have the event before others get it.
+
+    def number(self, event: Event) -> NumberedEvent | None:
+        """Returns an event with its number, for `let_out`; None if it came already."""
+        if event.id and self._recent.seen(b"%b %b" % (event.topic, event.id)):
+            self.duplicates += 1
+            return None
+        topic, before, body, passes = event.topic, self.last(event.topic), b"", True
+        row = self.interest.rows.get(topic)
+        if row is None or not self.interest.masks[row]:
+            self._miss(row, topic)
+        else:
+            passes = self._passes is None or self._passes(topic)
+            body = self._body(row, event, passes=passes)
+        return NumberedEvent(event, body, not passes, self.last(topic), before)
+
+    def let_out(self, numbered: NumberedEvent) -> None:
+        """Delivers an event that has its number."""
+        event, body, is_out, _, _ = numbered
+        if self._record is not None:
+            self._record(event)
+        row = self.interest.rows.get(event.topic)
+        mask = self.interest.masks[row] if row is not None else 0
+        if row is not None and mask and body:
+            self._give(row, mask, event.topic, body, passes=not is_out)
+        else:
+            self.unmatched += not is_out
+            self.offloaded += is_out
+
+    def take_back(self, numbered: Iterable[NumberedEvent]) -> None:
+        """Has events that have their numbers, and that nobody has got, be as if they had not come. They are the last of their topics."""
+        lasts: dict[Topic, Last | None] = {}
+        for event, _, _, _, before in numbered:
+            lasts.setdefault(event.topic, before)
+            if event.id:
+                self._recent.forget(b"%b %b" % (event.topic, event.id))
+        for topic, last in lasts.items():
+            self.give_up(topic)
+            if last is not None:
+                self.inherit(topic, last)
 
     def _once_per_site(self, far: int, topic: Topic) -> int:
         """Returns `far` with one bit for each site.
@@ -325,8 +400,7 @@ class BrokerCore:
         return seq
 
     def _miss(self, row: int | None, topic: Topic) -> None:
-        """Counts an event that nobody wants; if somebody did a moment ago, its number is used up all the same."""
-        self.unmatched += 1
+        """Uses up the number of an event that nobody wants, if somebody did a moment ago."""
         if (last := self._inherited.get(topic)) is not None:
             self._pass_over(topic, last)
         elif row is not None and row in self._seqs:

@@ -6,10 +6,11 @@ from typing import Final
 
 from infra.kernel.events import Event
 from infra.kernel.ring import Ring
-from infra.kernel.topics import Topic
+from infra.kernel.topics import Topic, kind_of
 
 from .forwarder import Forwarder
 from .handover import Handover
+from .heirs import Fate, Heirs
 from .publication_order import PublicationOrder
 
 # From the broker that took an event in to the owner under its view, and from there to the owner under a newer one.
@@ -26,12 +27,20 @@ class EventRouter:
     - `forwarder`: takes those of the others.
     - `handover`: holds back those that have just come to this broker.
     - `order`: holds back those that would overtake others.
+    - `heirs`: brings events of some kinds to their heirs before they are published; None where no kind has copies.
     """
 
     def __init__(
-        self, me: str, publish: Callable[[Event], None], forwarder: Forwarder, handover: Handover, order: PublicationOrder
+        self,
+        me: str,
+        publish: Callable[[Event], None],
+        forwarder: Forwarder,
+        handover: Handover,
+        order: PublicationOrder,
+        heirs: Heirs | None = None,
     ) -> None:
         self.ring = Ring(())
+        self._heirs = heirs
         self.misrouted = 0
         self._me, self._publish, self._forwarder, self._handover, self._order = me, publish, forwarder, handover, order
 
@@ -62,26 +71,46 @@ class EventRouter:
                 part_done(list(range(len(part))))
 
     def _route(self, events: Sequence[Event], hops: int, done: Done) -> None:
-        publish, settled, owner = self._publish, self._handover.over, self.ring.owner
-        if settled and self.ring.slots == (self._me,):
+        publish, settled, owner, heirs = self._publish, self._handover.over, self.ring.owner, self._heirs
+        if settled and self.ring.slots == (self._me,) and heirs is None:
             for event in events:
                 publish(event)
             done([])
             return
         # By owner, the positions of what cannot be published now; under `me` is what the handover holds back.
         parts: dict[str | None, list[int]] = {}
+        copied: list[int] = []
         for position, event in enumerate(events):
             slot = owner(event.topic)
-            if slot == self._me and (settled or not self._handover.holds(event.topic)):
-                publish(event)
-            else:
+            if slot != self._me or (not settled and self._handover.holds(event.topic)):
                 parts.setdefault(slot, []).append(position)
-        if not parts:
+            elif heirs is not None and kind_of(event.topic) in heirs.kinds:
+                copied.append(position)
+            else:
+                publish(event)
+        if not parts and not copied:
             done([])
             return
-        batch = _Batch(len(parts), done)
+        batch = _Batch(len(parts) + len(copied), done)
+        if heirs is not None and copied:
+            for position in copied:
+                self._copy(heirs, events[position], hops, partial(batch.part_done, [position]))
+            heirs.flush()
         for slot, positions in parts.items():
             self._pass_on(slot, [events[position] for position in positions], hops, partial(batch.part_done, positions))
+
+    def _copy(self, heirs: Heirs, event: Event, hops: int, done: Done) -> None:
+        """Publishes an event when its heir has it."""
+        number = self._order.sent(self._me, [event.topic])
+
+        def settled(fate: Fate) -> None:
+            if fate is Fate.MOVED:
+                self._route([event], hops, done)
+            else:
+                done([] if fate is Fate.LET_OUT else [0])
+            self._order.answered(number)
+
+        heirs.publish(event, settled)
 
     def _pass_on(self, slot: str | None, events: list[Event], hops: int, done: Done) -> None:
         everything = list(range(len(events)))

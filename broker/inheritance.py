@@ -5,8 +5,10 @@ recording them. It sends a part in each turn (`KeptEvents`). At the end it says 
 (`Past`). The seal stands behind that (`moving`). A new owner that does not have all of it claims nothing of these topics.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
+
+from msgspec.structs import replace
 
 from infra.kernel.frames import KeptEvents, Past, PastTenure, View
 from infra.kernel.topics import Topic, kind_of
@@ -46,10 +48,10 @@ class Inheritance:
             return
         recorded = self._core.recorded()
         for start in range(0, len(recorded), AT_ONCE):
-            parts: dict[str, _KeptPart] = {}
+            parts: dict[str, KeptPart] = {}
             for row, topic in recorded[start : start + AT_ONCE]:
                 if (slot := goes_to(topic)) is not None and self._core.interest.rows.get(topic) == row:
-                    part = parts.setdefault(slot, _KeptPart())
+                    part = parts.setdefault(slot, KeptPart())
                     part.add(topic, self._core.is_followed(row), window.past(row))
                     if part.bytes > FRAME_BYTES:
                         yield slot, part.frame()
@@ -58,24 +60,26 @@ class Inheritance:
                 yield slot, part.frame()
             yield None
 
+    def parts(self, topics: Iterable[Topic]) -> Iterator[KeptEvents]:
+        """Yields what is recorded of `topics`, in parts that are not too large."""
+        part, rows, window = KeptPart(), self._core.interest.rows, self._core.window
+        for topic in topics:
+            row = rows.get(topic)
+            if window is not None and row is not None and (past := window.past(row)) is not None:
+                part.add(topic, self._core.is_followed(row), past)
+                if part.bytes > FRAME_BYTES:
+                    yield part.frame()
+                    part = KeptPart()
+        yield part.frame()
+
     def ending(self, number: int, frames: int) -> Past:
         """Returns what is said behind `frames` parts that have gone to one broker in the step to the view `number`."""
         window = self._core.window
         assert window is not None
-        horizons = {epoch: self._horizons(window, epoch, past) for epoch, past in ((past.epoch, past) for past in self._tenure.pasts)}
+        horizons = {past.epoch: horizons_at(window, past) for past in self._tenure.pasts}
         too_old = {str(kind): window.too_old(kind) for kind in window.bounds}
         mine = PastTenure(window.epoch, self._slot, window.stamp, window.evicted, too_old, [])
         return Past(number, frames, [horizons.get(each.epoch, each) for each in self._tenure.told(mine)])
-
-    def _horizons(self, window: EventWindow, epoch: int, past: PastTenure) -> PastTenure:
-        """Returns the tenure of another broker, with how far its events have gone here."""
-        evicted = max(past.evicted, window.origins.evicted(epoch))
-        too_old = {
-            kind: max(past.too_old.get(kind, 0), window.origins.too_old(epoch, bounds.seconds)) for kind, bounds in window.bounds.items()
-        }
-        return PastTenure(
-            epoch, past.slot, past.end, evicted, {str(kind): stamp for kind, stamp in too_old.items()}, past.changes, past.splits
-        )
 
     # What comes.
 
@@ -92,7 +96,7 @@ class Inheritance:
             return
         mine = [(Topic(topic), followed) for topic, followed in zip(kept.topics, kept.followed, strict=True)]
         self._adopt([(topic, followed) for topic, followed in mine if kind_of(topic) in window.bounds])
-        for topic, past in zip((topic for topic, _ in mine), _topics_of(kept), strict=True):
+        for topic, past in zip((topic for topic, _ in mine), topics_of(kept), strict=True):
             if (row := rows.get(topic)) is not None:
                 window.inherit(row, kind_of(topic), past)
 
@@ -111,7 +115,16 @@ class Inheritance:
             window.origins.keep(each.epoch for each in self._tenure.pasts)
 
 
-class _KeptPart:
+def horizons_at(window: EventWindow, past: PastTenure) -> PastTenure:
+    """Returns the tenure of another broker, with how far its events have gone from `window`."""
+    origins = window.origins
+    too_old = {
+        str(kind): max(past.too_old.get(kind, 0), origins.too_old(past.epoch, bounds.seconds)) for kind, bounds in window.bounds.items()
+    }
+    return replace(past, evicted=max(past.evicted, origins.evicted(past.epoch)), too_old=too_old)
+
+
+class KeptPart:
     """A part of what goes to one broker; `bytes`: the length of its events."""
 
     def __init__(self) -> None:
@@ -138,7 +151,8 @@ class _KeptPart:
         return self._frame
 
 
-def _topics_of(kept: KeptEvents) -> Iterator[InheritedTopic]:
+def topics_of(kept: KeptEvents) -> Iterator[InheritedTopic]:
+    """Yields what is said of each topic."""
     at = 0
     for count, (*lost, is_out), (*replaced, replacements) in zip(kept.counts, kept.lost, kept.replaced, strict=True):
         end = at + count

@@ -2,7 +2,19 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 
-from infra.kernel.frames import AnyFrame, Apart, Heartbeat, KeptEvents, Leaving, Moved, Past, Sealed, Settled, Strayed, View
+from infra.kernel.frames import (
+    AnyFrame,
+    Apart,
+    Heartbeat,
+    KeptEvents,
+    Leaving,
+    Moved,
+    Past,
+    Sealed,
+    Settled,
+    Strayed,
+    View,
+)
 from infra.kernel.membership import Membership
 from infra.runtime.link import Link
 from infra.runtime.link_handlers import LinkHandler
@@ -10,6 +22,7 @@ from infra.runtime.node import Node
 
 from .client import SiteClient
 from .options import BrokerOptions
+from .window_bounds import copied
 
 
 class Mesh:
@@ -29,6 +42,12 @@ class Mesh:
         others = {slot: address for slot, address in slots.items() if slot != options.slot}
         self.client = SiteClient(node, options.site, others, max_forward_bytes=options.max_forward_bytes, slots=slots)
         self._me, self._node, self._changed = options.slot, node, changed
+        # The view in which this slot was by an earlier process than this one.
+        self.former_view: View | None = None
+        self._has_copies = bool(copied(options.window))
+        # The process of each slot; the view that one found when another had been there before it.
+        self._incarnations: dict[str, int] = {}
+        self._replaced_in: dict[str, View] = {}
         self._is_met = False
         self._said = Settled(0)
         # Up to which view the others have what has come to them.
@@ -43,7 +62,15 @@ class Mesh:
 
     def join(self, link: Link) -> None:
         """Takes in a broker that is linked, whichever of us has called."""
-        self.membership.rejoin(link.peer.node)
+        slot, incarnation = link.peer.node, link.peer.incarnation
+        self.membership.rejoin(slot)
+        if not self.view.number and self._me in link.peer.view.slots:
+            self.former_view = link.peer.view
+        if self._incarnations.setdefault(slot, incarnation) != incarnation:
+            self._incarnations[slot] = incarnation
+            if self._has_copies:
+                self._replaced_in[slot] = self.view
+                self.membership.replaced(slot)
         if link.dialled is None:
             self._taken.pop(link.peer.node, None)
             self.membership.told(link.peer.node, 0, knows=link.knows(Settled))  # what it has said before was said on another link
@@ -53,6 +80,10 @@ class Mesh:
             if link.knows(Settled):
                 link.send(self._said)
         self.heard(link.peer.node)
+
+    def was_replaced(self, slot: str, view: View) -> bool:
+        """Tells whether `slot` was in `view` by an earlier process, so that this one has served nothing under it that others have."""
+        return self._replaced_in.get(slot) == view
 
     def lost(self, slot: str) -> None:
         """Suspects the broker `slot`, a link with which is lost."""
@@ -181,8 +212,9 @@ class SiblingLink:
                     self._settled()
                 case Moved() | KeptEvents() | Past() | Sealed():
                     self._moved(self._slot, frame)
-                case Apart():
-                    self._apart(frame)
+                case Apart(view):
+                    if not self._mesh.was_replaced(self._slot, view):
+                        self._apart(frame)
                 case Strayed(bodies):
                     self._strayed(bodies)
                 case _:

@@ -43,6 +43,8 @@ METRICS: Final = (
     Metric("broker_overload_held_bytes", "gauge", "Presence that waits because a link to another site has too much to do.", "bytes"),
     Metric("broker_window_events", "gauge", "Events in the window, for those who were cut off.", "events"),
     Metric("broker_window_bytes", "gauge", "Memory of the window, about; at most window_bytes.", "bytes"),
+    Metric("broker_window_copies_bytes", "gauge", "Memory of what it has as the heir of others, about; at most window_bytes.", "bytes"),
+    Metric("broker_window_uncopied", "gauge", "Heirs that do not have everything of it (copies = 1); 1 where it has no heir.", "heirs"),
     Metric("broker_links", "gauge", "Open links: aggregators, services and other brokers, both ways.", "links"),
     Metric("broker_sites_live", "gauge", "Sites with a broker that can be reached, this one included.", "sites"),
     Metric("broker_view_number", "gauge", "Number of the view of live slots; lasting differences mean a split.", "view"),

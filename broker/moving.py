@@ -32,6 +32,7 @@ MOVES: Final = "what moves"
 # So many views may be under way. With one more, the oldest is not waited for any longer.
 MAX_STEPS: Final = 16
 NO_LAST: Final = (0, 0)
+NO_COPIES: Final[Mapping[str, Iterator[Frame | None]]] = {}
 
 
 class _MovingStep:
@@ -74,6 +75,8 @@ class TopicMoves:
         self._is_suspected, self._limit_s, self._over = is_suspected, limit_s, over
         self._steps: deque[_MovingStep] = deque()
         self._sealed: dict[str, View] = {}
+        # Former owners that are gone, whose copies are taken over.
+        self._copied: set[str] = set()
         # The last step that was told: who is linked anew hears of it again.
         self._last: _MovingStep | None = None
 
@@ -87,12 +90,18 @@ class TopicMoves:
         """The brokers that are waited for, sorted."""
         return sorted({slot for step in self._steps for slot in step.former})
 
-    def begin(self, before: Ring, view: View, now_s: float) -> Collection[str]:
-        """Moves at `now_s` what has another owner under `view` than on the ring `before`. Returns the slots that something goes to."""
+    def begin(self, before: Ring, view: View, now_s: float, copies: Mapping[str, Iterator[Frame | None]] = NO_COPIES) -> Collection[str]:
+        """Moves at `now_s` what has another owner under `view` than on the ring `before`. Returns the slots that something goes to.
+
+        `copies`: what former owners that are gone would say, and None after each turn's work, by their slots.
+        """
         moves = before.parts(view.ring)
         former = {slot for slot, to in moves if to == self._me and slot not in (None, self._me) and self._is_awaited(slot, view)}
         heirs = {to for slot, to in moves if slot == self._me and to is not None and to != self._me}
-        step = _MovingStep(before, view, former, heirs, now_s)
+        step = _MovingStep(before, view, former | copies.keys(), heirs, now_s)
+        for slot, frames in copies.items():
+            self._copied.add(slot)
+            in_turns(self._take_over(slot, frames))
         # A seal is one of earlier steps, too: what goes in them stands before it.
         if not heirs and all(each.is_told for each in self._steps):
             step.is_begun = True
@@ -113,13 +122,28 @@ class TopicMoves:
     def link_up(self, slot: str) -> None:
         """Tells a broker again, to which there is a new link, what goes to it."""
         self._sealed.pop(slot, None)
-        if self._inheritance is not None:
+        if self._inheritance is not None and slot not in self._copied:
             self._inheritance.link_up(slot)
         if (step := self._last) is not None:
             self._send(slot, Sealed(step.view))
 
     def take(self, slot: str, frame: Moved | KeptEvents | Past | Sealed) -> None:
         """Takes what the broker `slot` hands over, while it is waited for, and that it has nothing more."""
+        if slot not in self._copied:
+            self._take(slot, frame)
+
+    def _take_over(self, slot: str, frames: Iterator[Frame | None]) -> Iterator[float]:
+        """Takes what the broker `slot`, which is gone, has given before, as if it handed it over now."""
+        if self._inheritance is not None:
+            self._inheritance.link_up(slot)
+        for frame in frames:
+            if isinstance(frame, Moved | KeptEvents | Past | Sealed):
+                self._take(slot, frame)
+            else:
+                yield 0.0
+        self._copied.discard(slot)
+
+    def _take(self, slot: str, frame: Moved | KeptEvents | Past | Sealed) -> None:
         if isinstance(frame, Sealed):
             self._sealed[slot] = frame.view
             for step in self._steps:
@@ -147,7 +171,7 @@ class TopicMoves:
         """Waits no more at `now_s` for who is suspected and has been waited for as long as that may last."""
         for step in self._steps:
             if now_s >= step.begun_s + self._limit_s:
-                step.former = {slot for slot in step.former if not self._is_suspected(slot)}
+                step.former = {slot for slot in step.former if slot in self._copied or not self._is_suspected(slot)}
         self._go_on()
 
     def _go_on(self) -> None:

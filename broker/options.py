@@ -121,7 +121,7 @@ class BrokerOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
             value, least = attrgetter(key)(self), attrgetter(other)(self)
             check_at_least(f"broker.{key}", value, f"broker.{other}", least, why, times)
         self.overload.check_in_broker(self.max_link_queue_bytes, self.max_payload_bytes)
-        check_windows("broker", self.window, self.window_bytes, self.max_payload_bytes)
+        check_windows("broker", self.window, self.window_bytes, self.max_payload_bytes, len(self.sites[self.site]))
 
     def _check_how_many(self) -> None:
         """Raises ConfigError when there are more brokers than can be told apart, or than can subscribe here."""

@@ -25,13 +25,16 @@ from infra.runtime.link import Link
 from infra.runtime.link_handlers import LinkHandler, makes_no_sense
 
 from .client import BrokerLink, SiteClient
+from .copies import OwnerCopies
 from .core import BrokerCore
+from .heirs import Heirs
 from .mesh import Mesh, SiblingLink
 from .moving import TopicMoves
 from .options import BrokerOptions
 from .publishing import PublishingLink, Submit
 from .splits import Splits
 from .subscribers import Subscribers
+from .succession import SuccessionLink
 
 
 class PeerRole(Protocol):
@@ -120,6 +123,7 @@ class OtherBrokers:
     - `moves`: what goes with topics from one broker of this site to another.
     - `strayed(bodies)`: takes events of other sites that have come to another broker of this one.
     - `splits`: what parts of this site have served without knowing of each other.
+    - `copies`, `heirs`: what goes from owners of topics to their heirs before others get it.
     """
 
     def __init__(
@@ -137,7 +141,10 @@ class OtherBrokers:
         moves: TopicMoves,
         strayed: Callable[[Sequence[bytes]], None],
         splits: Splits,
+        copies: OwnerCopies,
+        heirs: Heirs | None,
     ) -> None:
+        self._copies, self._heirs = copies, heirs
         self._sites, self._core, self._mesh, self._far, self._subscribers = options.sites, core, mesh, far, subscribers
         self._submit, self._relay, self._left, self._moves = submit, relay, left, moves
         self._settled, self._strayed, self._splits = settled, strayed, splits
@@ -165,7 +172,10 @@ class OtherBrokers:
         if called:
             self._moves.link_up(link.peer.node)
             self._splits.link_up(link.peer.node)
-        return SiblingLink(self._mesh, link, rest, self._left, self._settled, self._moves.take, self._splits.take, self._strayed)
+            if self._heirs is not None:
+                self._heirs.link_up(link.peer.node)
+        sibling = SiblingLink(self._mesh, link, rest, self._left, self._settled, self._moves.take, self._splits.take, self._strayed)
+        return SuccessionLink(link, sibling, self._copies, self._heirs)
 
     def _far_handler(self, link: Link) -> LinkHandler:
         client = self._far[link.peer.site]

@@ -32,12 +32,15 @@ from infra.runtime.tokens import Service
 from infra.runtime.turns import in_turns
 from infra.runtime.wrong_peer import wrong_peer
 
+from .bereavements import Bereavements
 from .client import SiteClient
+from .copies import OwnerCopies
 from .core import BrokerCore
 from .event_router import Done, EventRouter
 from .grants import PublishingGrants, Verify
 from .handlers import PATH, EventHandlers
 from .handover import Handover
+from .heirs import Heirs
 from .inheritance import Inheritance
 from .mesh import Mesh
 from .moving import MOVES, TopicMoves
@@ -55,6 +58,7 @@ from .splits import Splits
 from .subscribers import Subscribers
 from .tenure import Tenure
 from .window import EventWindow
+from .window_bounds import copied
 
 
 class Broker:
@@ -79,17 +83,11 @@ class Broker:
         self.mesh = Mesh(options, self.links, born_ms, self._view_changed)
         self.handover = Handover(self.node, options.max_handover_bytes)
         self.tenure = Tenure(self.node, epoch, lambda slot: slot in self.moves.awaited)
-        self.moves = TopicMoves(
-            self.node,
-            self.core,
-            self.mesh.client.links,
-            self.mesh.is_suspected,
-            options.handover_s,
-            self._moves_over,
-            Inheritance(self.node, self.core, self.tenure, lambda topics: self.subscribers.adopt(topics)),
-        )
+        inheritance = Inheritance(self.node, self.core, self.tenure, lambda topics: self.subscribers.adopt(topics))
+        links = self.mesh.client.links
+        self.moves = TopicMoves(self.node, self.core, links, self.mesh.is_suspected, options.handover_s, self._moves_over, inheritance)
         # To whom topics have gone that are still served, and recorded, here; and for how many heartbeats that has been so.
-        self._heirs: set[str] = set()
+        self._gone_to: set[str] = set()
         self._parting_beats = 0
         self._is_parting = False
         self.far = {
@@ -97,12 +95,28 @@ class Broker:
             for site, brokers in options.sites.items()
             if site != self.site
         }
+        for client in self.far.values():
+            client.copied = copied(options.window)
+        # What goes to heirs before others get it, and what this broker has as an heir. All copies together take as much as the window.
+        self.heirs = self._heirs_of(options, inheritance)
+        share = options.window_bytes // max(1, len(options.sites[self.site]) - 1)
+        self.copies = OwnerCopies(self.node, options.window, share, is_alone=not self.far)
         self.order = PublicationOrder(options.handover_s, options.max_handover_bytes)
-        self.router = EventRouter(self.node, self.core.publish, self.mesh.client.forwarder, self.handover, self.order)
+        self.router = EventRouter(self.node, self.core.publish, self.mesh.client.forwarder, self.handover, self.order, self.heirs)
         self.offloading = Offloading(self.core, context.log)
         self._recaller = Recaller(self.site, self.core, self.tenure, is_alone=not self.far)
         outlets = SiteOutlets(options.overload, lambda: self.links.now_s)
-        self.subscribers = Subscribers(self.core, self.mesh, self.far, self.handover, self._recaller, outlets, self._has_parted)
+        self.subscribers = Subscribers(
+            self.core,
+            self.mesh,
+            self.far,
+            self.handover,
+            self._recaller,
+            outlets,
+            Bereavements(self.core, self.copies.claims),
+            self._has_parted,
+            lambda: self.moves.is_over,
+        )
         self.splits = Splits(self.node, self.core, self.tenure, self.mesh.client.links, self.subscribers.tell_lost)
         self.keeper = RevocationKeeper(context.revocations, self.links, options.state, f"{self.site}-{self.node}", context.log)
         self._peers = self._peer_roles()
@@ -137,6 +151,18 @@ class Broker:
         self._server: OpenDoor | None = None
         self._left = asyncio.Event()
 
+    def _heirs_of(self, options: BrokerOptions, inheritance: Inheritance) -> Heirs | None:
+        kinds = copied(options.window)
+        if not kinds:
+            return None
+
+        def is_settled() -> bool:
+            return self.handover.over and self.tenure.is_over
+
+        heirs = Heirs(self.node, self.core, kinds, self.mesh.client.links, inheritance, is_settled, in_turns, options.max_forward_bytes)
+        self.core.marks = heirs.marks
+        return heirs
+
     def _peer_roles(self) -> dict[str, PeerRole]:
         brokers = OtherBrokers(
             self.options,
@@ -151,6 +177,8 @@ class Broker:
             moves=self.moves,
             strayed=self._take_strayed,
             splits=self.splits,
+            copies=self.copies,
+            heirs=self.heirs,
         )
         services = PublishingServices(self.mesh, self.submit)
         return {
@@ -266,6 +294,9 @@ class Broker:
         for client in self.far.values():
             client.tick()
         self.subscribers.tick(now)
+        self.copies.tick(now)
+        if self.heirs is not None:
+            self.heirs.tick()
         self._parting_beats += 1
         self._end_parting()
         self.subscribers.settle()
@@ -273,6 +304,7 @@ class Broker:
             self._check_left()
 
     def _moves_over(self) -> None:
+        self.subscribers.serve_bereft()
         self.handover.announced(MOVES)
         self._end_tenures()
         self.subscribers.settle()
@@ -288,42 +320,46 @@ class Broker:
         self.tick(self.links.now_s)
 
     def _view_changed(self) -> None:
-        view, before = self.mesh.view, self.ring
-        self.tenure.begin(self._view, view)
+        view, was, before = self.mesh.view, self._view, self.ring
+        self.tenure.begin(was, view)
         self._view = view
         self._parting_beats = 0
-        self.splits.follow(view, is_leaving=self.mesh.draining)
+        self.splits.follow(view, is_leaving=self.mesh.draining or was == self.mesh.former_view)
         self.router.follow(view.ring, self.links.now_s)
         self._log.info("view", number=view.number, slots=list(view.slots), **({"shares": list(view.shares)} if view.shares else {}))
         # Before anything is answered under the new view: on each link the view comes first.
         for link in self.links.links:
             link.send(Heartbeat(view))
+        if self.heirs is not None:
+            is_out = self.node in was.slots and self.node not in view.slots and not self.mesh.draining
+            self.heirs.follow(view, self.ring, is_out=is_out)
         self.subscribers.seal()
+        taken = self.copies.follow(view, self.mesh.membership.is_leaving)
         self.handover.begin(before, [*self.subscribers.late(view), MOVES])
-        self._heirs.update(self.moves.begin(before, view, self.links.now_s))
+        self._gone_to.update(self.moves.begin(before, view, self.links.now_s, taken))
 
     def _keeps(self, topic: Topic) -> bool:
-        return bool(self._heirs) or self._owns(topic)
+        return bool(self._gone_to) or self._owns(topic)
 
     def _has_parted(self) -> bool:
         self._end_parting()
-        return not self._heirs
+        return not self._gone_to
 
     def _end_parting(self) -> None:
         """Records no more what is others' by now, when they have all of it, and nothing comes here any more that followers of it lack."""
-        if self._heirs and not self._is_parting and self.moves.is_over and (self._parting_beats > PARTING_BEATS or self._may_part()):
+        if self._gone_to and not self._is_parting and self.moves.is_over and (self._parting_beats > PARTING_BEATS or self._may_part()):
             self._is_parting = True
             in_turns(self._part())
 
     def _may_part(self) -> bool:
-        return self.mesh.have_taken(self._heirs) and self.subscribers.have_settled()
+        return self.mesh.have_taken(self._gone_to) and self.subscribers.have_settled()
 
     def _part(self) -> Iterator[float]:
         view = self._view
         yield from self.subscribers.hand_over()
         self._is_parting = False
         if self._view == view:  # else more goes to others
-            self._heirs.clear()
+            self._gone_to.clear()
             self.subscribers.settle()
 
     def _waits_for(self) -> list[str]:
@@ -338,7 +374,7 @@ class Broker:
     # Events.
 
     def _relay(self, deliver: Deliver) -> None:
-        if self.handover.over and not self._heirs:
+        if self.handover.over and not self._gone_to:
             self.core.relay(deliver.handles, deliver.bodies)
             return
         waits: list[tuple[int, bytes]] = []
@@ -427,13 +463,15 @@ class Broker:
             "broker_window_passed_total": core.laggards.lost if core.laggards is not None else 0,
             "broker_window_events": len(window) if window is not None else 0,
             "broker_window_bytes": window.used_bytes if window is not None else 0,
+            "broker_window_copies_bytes": self.copies.used_bytes,
+            "broker_window_uncopied": self.heirs.uncopied if self.heirs is not None else 0,
             "broker_links": len(self.links.links),
             "broker_sites_live": sum(client.alive for client in self.far.values()) + 1,
             "broker_view_number": self.mesh.view.number,
             "broker_link_queue_bytes": self.links.queued_bytes,
             "broker_links_slow_total": self.links.slow,
-            "broker_forward_bytes": forwarder.waiting_bytes,
-            "broker_forward_refused_total": forwarder.refused,
+            "broker_forward_bytes": forwarder.waiting_bytes + (self.heirs.waiting_bytes if self.heirs is not None else 0),
+            "broker_forward_refused_total": forwarder.refused + (self.heirs.refused if self.heirs is not None else 0),
             "broker_handover_bytes": self.handover.held_bytes + self.order.waiting_bytes,
             "broker_handover_overflow_total": self.handover.overflowed + self.order.overflowed,
             "broker_link_drops_total": self.links.drops,

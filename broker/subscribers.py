@@ -11,7 +11,21 @@ from msgspec.structs import replace
 
 from infra.kernel.announcer import PARTING_BEATS
 from infra.kernel.errors import Refused
-from infra.kernel.frames import Announced, AnyFrame, Heartbeat, Keeps, Lost, Recall, Resume, Sealed, Settled, Subscribe, Unsubscribe, View
+from infra.kernel.frames import (
+    Announced,
+    AnyFrame,
+    Bereft,
+    Heartbeat,
+    Keeps,
+    Lost,
+    Recall,
+    Resume,
+    Sealed,
+    Settled,
+    Subscribe,
+    Unsubscribe,
+    View,
+)
 from infra.kernel.limbo import Limbo
 from infra.kernel.loss_reasons import LossReason
 from infra.kernel.receipts import Receipts
@@ -20,6 +34,7 @@ from infra.runtime.link import Link
 from infra.runtime.link_handlers import makes_no_sense
 from infra.runtime.turns import in_turns
 
+from .bereavements import Bereavements
 from .client import SiteClient
 from .core import BrokerCore, Rows
 from .handover import Handover
@@ -27,6 +42,7 @@ from .laggards import Laggards
 from .mesh import Mesh
 from .recaller import Recaller, RecallingLink
 from .site_outlets import SiteOutlets
+from .window_bounds import copied
 
 # How long to wait for one that reads more slowly than its link may queue.
 PAUSE_S: Final = 0.05
@@ -63,6 +79,8 @@ class Subscriber:
                     self._all.resume(self, stamps, known)
                 case Recall():
                     self._all.recall(self, frame)
+                case Bereft():
+                    self._all.bereft(self, frame)
                 case Announced(view):
                     self._all.announced(self, view)
                 case Settled(number):
@@ -85,6 +103,7 @@ class Subscribers:
 
     - `far`: has the client of every other site.
     - `outlets`: what links to other sites are given their events by.
+    - `bereavements`: answers those who have lost a broker, when `is_moved()` tells that nothing moves any more.
     - `part()`: parts from what has gone to other brokers, where that may be. Returns whether nothing of it is left here.
     """
 
@@ -96,8 +115,11 @@ class Subscribers:
         handover: Handover,
         recaller: Recaller,
         outlets: SiteOutlets,
+        bereavements: Bereavements,
         part: Callable[[], bool] = lambda: True,
+        is_moved: Callable[[], bool] = lambda: True,
     ) -> None:
+        self._bereavements, self._is_moved = bereavements, is_moved
         self.outlets = outlets
         self._core, self._mesh, self._far, self._handover, self._recaller = core, mesh, far, handover, recaller
         self._site, self._part = mesh.site, part
@@ -115,7 +137,8 @@ class Subscribers:
         subscriber = Subscriber(self, link, bit, learn)
         self.everyone[subscriber] = None
         if link.knows(Keeps) and site == self._site and self._core.window is not None:
-            link.send(Keeps({kind: (bounds.keep, bounds.seconds) for kind, bounds in self._core.window.bounds.items()}))
+            bounds = self._core.window.bounds
+            link.send(Keeps({kind: (each.keep, each.seconds) for kind, each in bounds.items()}, sorted(copied(bounds))))
         if self._core.laggards is not None:
             link.filled, link.stamps = partial(self._fill, subscriber), partial(self._core.stamps, subscriber.bit)
         return subscriber
@@ -148,6 +171,17 @@ class Subscribers:
         asker = RecallingLink(subscriber.bit, is_announced=subscriber.view == self._mesh.view)
         for answer in self._recaller.answers(asker, recall):
             subscriber.link.send(answer)
+
+    def bereft(self, subscriber: Subscriber, frame: Bereft) -> None:
+        """Notes that `subscriber` has lost a broker that is not in its view any more."""
+        self._mesh.offer(frame.view)
+        self._bereavements.note(subscriber, frame)
+
+    def serve_bereft(self) -> None:
+        """Gives those who have lost a broker what they lack, as far as they have said everything that they want."""
+        for subscriber in self.everyone:
+            if subscriber.view == self._mesh.view:
+                self._bereavements.serve(subscriber)
 
     def _serve(self, subscriber: Subscriber) -> Iterator[float]:
         """Gives one that is behind what it lacks, a part in each turn, as fast as it takes that."""
@@ -194,6 +228,7 @@ class Subscribers:
     def lose(self, subscriber: Subscriber) -> None:
         """Forgets one whose link is gone, and what it wanted with it."""
         del self.everyone[subscriber]
+        self._bereavements.forget(subscriber)
         self._withdraw(*self._core.close(subscriber.bit))
         self.outlets.close(subscriber.link)
         self._handed_over_to(subscriber)
@@ -253,6 +288,8 @@ class Subscribers:
             self._seal(subscriber)
         self._mesh.offer(view)  # whoever knows a higher one: a site that lost its memory must not go on below it
         if view == self._mesh.view:
+            if self._is_moved():
+                self._bereavements.serve(subscriber)
             self._handed_over_to(subscriber)
 
     def change(self, subscriber: Subscriber, frame: Subscribe | Unsubscribe) -> None:

@@ -81,6 +81,11 @@ class Tenure:
         if not self._changes or len(self._rings) > MOST_RINGS:
             self._rings.clear()
 
+    @property
+    def is_over(self) -> bool:
+        """Whether every change is over: nothing of former owners is on its way."""
+        return not self._changes or self._changes[-1].over > 0
+
     def split(self, view: View, stamp: int) -> None:
         """Notes that until `stamp` another part of the site went by `view`."""
         self._splits.append((stamp, view))
@@ -164,6 +169,8 @@ class Tenure:
             left = self._left(past_changes, hashed, former, limit)
             if left is None or self._owner(left.after, hashed) != slot:
                 return Descent(begins, LossReason.OWNER_LOST)
+            if epoch != self._epoch and (stream := self._pasts[epoch][0].stream):
+                begins[stream] = stamps.get(stream, 0)  # what came last is known by its place in that, too
             slot, changes, limit = former, past_changes, left.after.number - 1
 
     def _came(self, changes: Sequence[TenureChange], hashed: int, slot: str, limit: int) -> TenureChange | None:

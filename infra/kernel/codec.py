@@ -19,7 +19,7 @@ MAX_FRAME_BYTES: Final = 8 << 20
 # What a stranger may send: room for a hello with the longest names of the most slots.
 MAX_HELLO_BYTES: Final = 1 << 16
 # Frequent frames of which the types say everything.
-_SOUND: Final = frozenset({frames.Heartbeat, frames.Applied, frames.Settled})
+_SOUND: Final = frozenset({frames.Heartbeat, frames.Applied, frames.Settled, frames.CopiesHeld})
 
 
 def encode(frame: frames.Frame) -> bytes:
@@ -105,6 +105,10 @@ def _check(frame: frames.AnyFrame) -> None:
         case frames.KeptEvents(topics, followed, counts, epochs, stamps, bodies, lost, replaced):
             fits = len(topics) == len(followed) == len(counts) == len(lost) == len(replaced) and all(map(is_topic, topics))
             fits = fits and sum(counts) == len(epochs) == len(stamps) == len(bodies)
+        case frames.Copies(parts=parts):
+            for part in parts:
+                _check(part)
+            fits = True
         case frames.Lost(topics):
             fits = all(map(is_topic, topics))
         case frames.Assignment(leave=leave, come=come):

@@ -23,7 +23,7 @@ from .ring import POINTS, Ring
 PROTOCOL: Final = 1
 # The highest tag of a frame that is understood here; what nodes understand that do not say it. A node may say more than an older
 # peer can read, so a newer frame is only said to who understands it (`Link.knows`).
-HIGHEST_TAG: Final = 42
+HIGHEST_TAG: Final = 46
 OLD_TAG: Final = 24
 
 Handle = Annotated[int, msgspec.Meta(ge=0, lt=1 << 32)]
@@ -411,9 +411,13 @@ class Sealed(Frame, tag=34, frozen=True):
 
 
 class Keeps(Frame, tag=35, frozen=True):
-    """The past that windows of the sender's site keep: kind of topics -> `all` or `latest`, and for how many seconds."""
+    """The past that windows of the sender's site keep: kind of topics -> `all` or `latest`, and for how many seconds.
+
+    `copied`: the kinds whose events an heir has before anybody gets them (`copies = 1`).
+    """
 
     kinds: dict[Name, tuple[Name, Seconds]]
+    copied: list[Name] = []
 
 
 class Recall(Frame, tag=36, frozen=True):
@@ -482,6 +486,7 @@ class PastTenure(msgspec.Struct, frozen=True, array_like=True, gc=False):
     - `end`: its newest stamp when it was said. All that it had recorded of topics that are others' by then stands before.
     - `evicted`: up to which stamp events went for want of memory; `too_old`: the same for age, by kind of topics.
     - `changes`: in order. `splits`: stamps up to which another part of the site went by a view.
+    - `stream`: what came last is known by its place in this stream of copies (`Copies`), which counts like an epoch; 0: there is none.
     """
 
     epoch: Number
@@ -491,6 +496,7 @@ class PastTenure(msgspec.Struct, frozen=True, array_like=True, gc=False):
     too_old: dict[Name, Number]
     changes: Annotated[list[TenureChange], msgspec.Meta(max_length=1024)]
     splits: Annotated[list[tuple[Number, View]], msgspec.Meta(max_length=1024)] = []
+    stream: Number = 0
 
 
 class KeptEvents(Frame, tag=40, frozen=True):
@@ -528,6 +534,45 @@ class Strayed(Frame, tag=42, frozen=True):
     """Events of other sites that have come to the former owner of their topics, for the one that owns them now."""
 
     bodies: list[bytes]
+
+
+class Copies(Frame, tag=43, frozen=True):
+    """From the owner of topics to their heir, which would own them if the owner were not there: what it must have before others (DPS-18).
+
+    - `stream`: counts like an epoch, over one link. `n`: the number of the last event that has come with it.
+    - `parts`: as a former owner hands topics over. An event that nobody has got yet stands at (`stream`, its number).
+    - `anew`: what came of these topics before, in this stream, counts no more.
+    """
+
+    stream: Number
+    n: Number
+    parts: Annotated[list[Moved | KeptEvents | Past], msgspec.Meta(max_length=16)]
+    anew: bool = False
+
+
+class CopiesHeld(Frame, tag=44, frozen=True):
+    """The word of an heir: it has everything of `stream` up to the event `n`."""
+
+    stream: Number
+    n: Number
+
+
+class Bereft(Frame, tag=45, frozen=True):
+    """From who subscribes, before `Announced(view)`: the broker `slot` is gone without a word, and they have got its events up to `stamps`.
+
+    An heir gives them what followed.
+    """
+
+    view: View
+    slot: Name
+    stamps: Stamps
+
+
+class Inherited(Frame, tag=46, frozen=True):
+    """The answer to `Bereft`: of the topics of `slot` that are the sender's now, all is here that anybody has got, if of these `kinds`."""
+
+    slot: Name
+    kinds: list[Name]
 
 
 AnyFrame = (
@@ -569,5 +614,9 @@ AnyFrame = (
     | KeptEvents
     | Past
     | Strayed
+    | Copies
+    | CopiesHeld
+    | Bereft
+    | Inherited
     | Proof
 )

@@ -94,6 +94,10 @@ class Membership:
         """Notes that `slot` says goodbye. It goes in steps; where there are none, it is not in the next view, which waits for nothing."""
         self._leaving.setdefault(slot, now)
 
+    def is_leaving(self, slot: str) -> bool:
+        """Tells whether `slot` has said goodbye."""
+        return slot in self._leaving
+
     def rejoin(self, slot: str) -> None:
         """Notes that a new process of `slot` said hello."""
         if slot in self._leaving:
@@ -101,6 +105,11 @@ class Membership:
             self._heard[slot] = None
             if slot in self.view.slots:
                 self._over.add(slot)
+
+    def replaced(self, slot: str) -> None:
+        """Notes that `slot` is another process than the one that came into the view: it is out of the next one, and then it may come."""
+        if slot in self.view.slots:
+            self._over.add(slot)
 
     def told(self, slot: str, settled: int, *, knows: bool) -> None:
         """Notes what `slot` says: all is done that followed from the view `settled`; and whether all who are linked to it know shares."""
@@ -113,7 +122,7 @@ class Membership:
     def _is_lowest(self, now: float) -> bool:
         """Tells whether of those that are alive, and may be in a view, this is the lowest one. It is asked with every heartbeat."""
         for slot in self._heard:
-            if slot not in self._leaving and self._is_alive(slot, now) and self._may_join(slot, now):
+            if slot not in self._leaving and slot not in self._over and self._is_alive(slot, now) and self._may_join(slot, now):
                 return slot == self._me
         return False
 

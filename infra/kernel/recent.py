@@ -61,6 +61,11 @@ class RecentIds(_Generations[set[bytes]]):
         """Returns those that are known now, the older ones first."""
         return iter([*self._old, *self.young])
 
+    def forget(self, key: bytes) -> None:
+        """Forgets `key`: it has not come after all."""
+        self.young.discard(key)
+        self._old.discard(key)
+
     def seen(self, key: bytes) -> bool:
         """Returns whether `key` came lately; from now on it did."""
         young = self.young

@@ -47,6 +47,21 @@ def _layout(taken: tuple[tuple[str, int], ...]) -> tuple[list[int], list[str]]:
     return [point for point, _ in layout], [owner for _, owner in layout]
 
 
+@lru_cache(maxsize=KEPT)
+def _heirs(taken: tuple[tuple[str, int], ...]) -> list[str | None]:
+    """Returns, for each point in order, whose the next one is that is another slot's than it; None where there is no other slot."""
+    _, owners = _layout(taken)
+    heirs: list[str | None] = [None] * len(owners)
+    if len({*owners}) > 1:
+        heir, after = None, None
+        for at in range(2 * len(owners) - 1, -1, -1):  # twice around, so that the last points see the first ones
+            owner = owners[at % len(owners)]
+            if after is not None and after != owner:
+                heir = after
+            heirs[at % len(owners)], after = heir, owner
+    return heirs
+
+
 class Ring:
     """An immutable consistent-hash ring over slot names (SB-17, SB-19, SB-20).
 
@@ -78,6 +93,20 @@ class Ring:
             return None
         # The next point clockwise; behind the last one comes the first.
         return self._owners[bisect_right(self._points, hashed) % len(self._points)]
+
+    def heir_at(self, hashed: int) -> str | None:
+        """Returns the slot that would own a key with this hash if its owner were not there; None where there is no other slot."""
+        if not self._points:
+            return None
+        return _heirs(self._taken)[bisect_right(self._points, hashed) % len(self._points)]
+
+    def heir(self, key: bytes) -> str | None:
+        """Returns the slot that would own `key` if its owner were not there; None where there is no other slot."""
+        return self.heir_at(hash64(key))
+
+    def heirs(self, slot: str) -> frozenset[str]:
+        """Returns the slots that would own something of what `slot` owns if it were not there."""
+        return frozenset(heir for owner, heir in zip(self._owners, _heirs(self._taken), strict=True) if owner == slot and heir is not None)
 
     def parts(self, later: "Ring") -> dict[tuple[str | None, str | None], float]:
         """Returns how much of all keys has which owner here and on the ring `later`, as parts of 1."""

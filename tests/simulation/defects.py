@@ -14,6 +14,7 @@ from broker.client import SiteClient
 from broker.core import BrokerCore
 from broker.forwarder import Forwarder
 from broker.handover import Handover
+from broker.heirs import Heirs
 from broker.inheritance import Inheritance
 from broker.laggards import Laggards
 from broker.moving import TopicMoves
@@ -24,7 +25,7 @@ from broker.window import EventWindow, Missed
 from broker.window_origins import Origins
 from infra.kernel.announcer import Announcer
 from infra.kernel.events import OPENING
-from infra.kernel.frames import Subscribe, View
+from infra.kernel.frames import CopiesHeld, Subscribe, View
 from infra.kernel.limbo import Limbo
 from infra.kernel.membership import Membership
 from infra.kernel.receipts import Receipts
@@ -142,6 +143,13 @@ def _one_stamp_more(recoveries: Recoveries, session: Session) -> str | None:
     return write_point(recoveries._options.site, {epoch: stamp + 1 for epoch, stamp in recoveries.stamps.items()})
 
 
+def _waits_for_nobody(heirs: Heirs) -> None:
+    _SENDS(heirs)
+    for slot, stream in list(heirs._streams.items()):
+        heirs.take(slot, CopiesHeld(stream.number, stream.sent))
+
+
+_SENDS = Heirs.flush
 _BEGIN, _AFTER = TopicMoves.begin, EventWindow.topic_after
 _LAST = BrokerCore.last
 _DESCEND = Tenure.descend
@@ -192,6 +200,8 @@ DEFECTS: Final = {
     "gap-for-all": PlantedDefect(
         "who leaves as planned is taken for lost while anything moves", Announcer, "has_parted", lambda announcer, _: announcer.is_parted
     ),
+    "heir-not-waited-for": PlantedDefect("an event is let out before its heir has it", Heirs, "flush", _waits_for_nobody),
+    "claims-uncopied": PlantedDefect("an heir is told that it has everything, and was told nothing", Heirs, "_parts", lambda *_: iter(())),
     "dials-once": PlantedDefect("a link that is lost is not dialled again", Dialler, "_redial_s", lambda *_: 1e6),
 }
 

@@ -26,6 +26,8 @@ SETTLES_S: Final = 10.0
 # Who is gone without a word is noticed so late that a loss is told within this time.
 HANGS_S: Final = 4.0
 ANSWERS_S: Final = 5.0
+# Within this time heirs have given everybody what a broker that is gone had let out.
+INHERITS_S: Final = 6.0
 # All is well when it has been for so long: a link that says nothing any more is noticed within 2.5 s.
 STEADY_S: Final = 3.0
 LOOKS_S: Final = 0.25
@@ -63,6 +65,8 @@ class SimulatedLife:
         self.story: list[StoryLine] = []
         self.faults = 0
         self.wrong_s = self.changed_s = 0.0
+        # How many things had gone wrong, and what had changed, when a broker died whose heirs had everything.
+        self._inherited: tuple[int, float] | None = None
         self._asked = 0
         self._again: set[int] = set()
         # What was accepted while links were cut, and who was told that they follow it; what was the same all the time, if only they were.
@@ -374,6 +378,10 @@ class SimulatedLife:
             for event in events:
                 self.oracle.accepted.setdefault(event["payload"]["n"], Acceptance(began_s, self.world.loop.now_s))
         if not calm or self.faults:
+            if status == 202 and answer["accepted"] == len(events) and not again and self._only_an_owner_died:
+                for topic, numbers in topics.items():
+                    if topic in PLAYLISTS:
+                        await self._arrived_from_heirs(topic, numbers, waiting[topic])
             if status == 202 and answer["accepted"] == len(events) and not again:
                 self._owed += ((topic, numbers, waiting[topic]) for topic, numbers in topics.items() if topic in PLAYLISTS)
             return
@@ -440,17 +448,65 @@ class SimulatedLife:
     async def _kill(self, pick: int, *_: int) -> None:
         self._end(pick, power=False)
 
+    async def _kill_broker(self, pick: int, *_: int) -> None:
+        self._end(pick, power=False, roles=("broker",))
+
+    async def _power_broker(self, pick: int, *_: int) -> None:
+        self._end(pick, power=True, roles=("broker",))
+
     async def _power(self, pick: int, *_: int) -> None:
         self._end(pick, power=True)
 
-    def _end(self, pick: int, *, power: bool) -> None:
-        if (name := self._node(pick)) is not None:
+    def _end(self, pick: int, *, power: bool, roles: tuple[str, ...] = ()) -> None:
+        if (name := self._node(pick, roles)) is not None:
             owned = self._owned_by(self.world.roles[name]) if not self.faults else set()
+            has_heirs = bool(owned) and self._has_whole_heirs(name.partition("/")[0])
             self._goes_wrong()
+            if has_heirs:
+                self._inherited = self.faults, self.changed_s
             self._tell(name, "is gone without a word" if power else "is killed")
             self.world.kill(name, power=power)
-            if owned:
+            if has_heirs:
+                self._meanwhile(self._hear_of_nothing)
+            elif owned:
                 self._meanwhile(partial(self._hear_of_gaps, name.partition("/")[0], owned, HANGS_S if power else ARRIVES_S))
+
+    def _has_whole_heirs(self, site: str) -> bool:
+        """Tells whether every heir has everything, so that nothing is lost with one broker. Events of other sites may be."""
+        brokers = self.world.of("broker", site)
+        return (
+            self.world.has_copies and len(self.world.sites) == 1 and len(brokers) > 1 and not any(each.heirs.uncopied for each in brokers)
+        )
+
+    @property
+    def _only_an_owner_died(self) -> bool:
+        """Whether all was well but for one broker that is gone, whose heirs had everything."""
+        return self._inherited == (self.faults, self.changed_s)
+
+    async def _hear_of_nothing(self) -> None:
+        """Raises Violated where somebody is told that something may be missing though heirs have everything (DPS-18)."""
+        before = {each: Counter(each.gaps) for each in self.followers.values()}
+
+        def told() -> list[str]:
+            return [each.name for each, gaps in before.items() if each.gaps - gaps]
+
+        await self._until(lambda: not self._only_an_owner_died or bool(told()), INHERITS_S)
+        if self._only_an_owner_died:
+            if names := told():
+                raise Violated(f"a broker is dead whose heirs have everything, and {names} hear that something may be missing")
+            self.oracle.looked_at["inherited"] += 1
+
+    async def _arrived_from_heirs(self, topic: str, numbers: set[int], late: _Followers) -> None:
+        """Raises Violated where those who follow a topic do not get what was accepted though only an owner died (DPS-18)."""
+
+        def missing() -> list[str]:
+            return [each.name for each, times in late.items() if not numbers <= each.got.keys() and _still(each, topic, times)]
+
+        await self._until(lambda: not self._only_an_owner_died or not missing(), INHERITS_S)
+        if self._only_an_owner_died:
+            if names := missing():
+                raise Violated(f"a broker is dead whose heirs have everything, and {names} never got {sorted(numbers)} of {topic}")
+            self.oracle.looked_at["inherited events"] += 1
 
     def _owned_by(self, role: Any) -> set[str]:
         """Returns the topics that a broker owns, none where something is moving."""

@@ -25,10 +25,14 @@ SECRET = b"a secret of thirty-two bytes, ok"
 WINDOW_S = 4.0
 
 
-def _hurried(options: RoleOptions) -> RoleOptions:
+# So many of all lives have copies of what is recorded (DPS-18).
+COPIED_SHARE = 0.4
+
+
+def _hurried(options: RoleOptions, *, copies: int) -> RoleOptions:
     if not isinstance(options, BrokerOptions):
         return options
-    window = {kind: msgspec.structs.replace(bounds, seconds=WINDOW_S) for kind, bounds in options.window.items()}
+    window = {kind: msgspec.structs.replace(bounds, seconds=WINDOW_S, copies=copies) for kind, bounds in options.window.items()}
     return msgspec.structs.replace(options, window=window)
 
 
@@ -37,6 +41,7 @@ class SimulatedWorld:
 
     - `seed`: everything random follows from it. Each purpose has a stream of its own, so that one more draw changes nothing else.
     - `sites`, `brokers`, `aggregators`, `accesspoints`: how many there are, and at each site.
+    - `has_copies`: heirs have events before anybody gets them.
     - `roles`: those that run, by name. `down`: those that do not.
     """
 
@@ -44,9 +49,10 @@ class SimulatedWorld:
         self.seed = seed
         self.loop = SimulatedLoop(self.stream("turns"))  # type: ignore[abstract]  # no sockets, signals, processes
         self.internet = SimulatedInternet(self.loop, self.stream("network"))
+        self.has_copies = self.stream("copies").random() < COPIED_SHARE
         shape = Shape(sites=SITES[:sites], brokers=brokers, aggregators=aggregators, accesspoints=accesspoints, presence=0, policy="open")
         self.options: dict[str, RoleOptions] = {
-            f"{each.site}/{each.node}": _hurried(each) for each in in_start_order(list(shape.options()))
+            f"{each.site}/{each.node}": _hurried(each, copies=int(self.has_copies)) for each in in_start_order(list(shape.options()))
         }
         self.sites = shape.sites
         self.roles: dict[str, Any] = {}

@@ -102,6 +102,17 @@ FRAMES = st.one_of(
     ),
     st.builds(frames.Past, NUMBERS, NUMBERS, st.lists(TENURES, max_size=3)),
     st.builds(frames.Strayed, st.lists(BYTES, max_size=3)),
+    st.builds(
+        frames.Copies, NUMBERS, NUMBERS, st.lists(st.builds(frames.Past, NUMBERS, NUMBERS, st.lists(TENURES, max_size=2)), max_size=2)
+    ),
+    st.builds(
+        lambda lists, is_anew: frames.Copies(1, 2, [frames.Moved(lists[0], lists[1], lists[2])], is_anew),
+        columns(TOPICS, st.tuples(NUMBERS, NUMBERS), st.lists(BYTES, max_size=2)),
+        st.booleans(),
+    ),
+    st.builds(frames.CopiesHeld, NUMBERS, NUMBERS),
+    st.builds(frames.Bereft, VIEWS, NAMES, st.dictionaries(NUMBERS, NUMBERS, max_size=3)),
+    st.builds(frames.Inherited, NAMES, st.lists(NAMES, max_size=3)),
     st.builds(frames.Published, NUMBERS, st.lists(NUMBERS, max_size=3)),
     st.builds(frames.Call, NUMBERS, NAMES, TEXTS, NAMES, BYTES, TEXTS),
     st.builds(frames.Reply, NUMBERS, TEXTS, TEXTS, BYTES),
@@ -361,6 +372,6 @@ def test_a_call_of_a_peer_of_before_has_no_queue_and_such_a_peer_understands_our
 def test_every_kind_of_frame_has_a_tag_of_its_own_that_never_changes() -> None:
     """A tag that is given away again would be misread by peers of the version before."""
     tags = {kind.__struct_config__.tag: kind.__name__ for kind in frames.AnyFrame.__args__}
-    assert sorted(tags) == [*range(1, 27), *range(30, 43)]
+    assert sorted(tags) == [*range(1, 27), *range(30, 47)]
     assert max(tags) <= frames.HIGHEST_TAG
     assert (tags[1], tags[2], tags[11]) == ("Hello", "Heartbeat", "Bye")

@@ -443,3 +443,17 @@ def test_who_left_and_is_back_is_not_put_out_when_another_broker_begins_to_issue
     site.leave("b1")
     site.check_agreement()
     assert all("b3" in view.slots for _, view in site.issued[since:])
+
+
+def test_a_slot_whose_process_was_replaced_is_out_of_the_next_view_also_when_it_is_the_lowest() -> None:
+    """DPS-18: the new process does not know what the former one has let out."""
+    broker = Membership("b2", ["b1", "b2"], 0.0, Timing())
+    broker.offer(View(1, ("b1", "b2")))
+    broker.heard("b1", 0.1)
+    assert not broker.tick(0.2)
+    broker.replaced("b1")
+    assert broker.tick(0.3)
+    assert broker.view == View(2, ("b2",))
+    broker.heard("b1", 3.0)
+    broker.told("b1", 2, knows=False)
+    assert not broker.is_leaving("b1")

@@ -202,3 +202,15 @@ def test_a_small_step_moves_few_cells() -> None:
     before, after = (Ring("abc", shares={"a": 256, "b": 256, "c": share}) for share in (0, 32))
     assert sum(before.moved_cells(after)) < CELLS / 8
     assert sum(before.moved_cells(before)) == 1
+
+
+@given(st.dictionaries(st.sampled_from(slots(6)), st.integers(0, POINTS), min_size=1), st.integers(0, SPACE - 1))
+@settings(deadline=None)
+def test_the_heir_is_who_would_own_a_key_if_its_owner_were_not_there(taken: dict[str, int], hashed: int) -> None:
+    """DPS-18: whatever shares there are; with a single slot there is none."""
+    ring = Ring(taken, shares=taken)
+    owner, heir = ring.owner_at(hashed), ring.heir_at(hashed)
+    others = Ring([slot for slot in taken if slot != owner], shares=taken)
+    assert heir == others.owner_at(hashed)
+    if owner is not None and heir is not None:
+        assert heir in ring.heirs(owner) <= {*others.slots}

@@ -1,0 +1,90 @@
+"""Brokers that die where playlists have `copies = 1`: their heirs have what anybody has got, and go on with it (DPS-18)."""
+
+import asyncio
+from typing import Any
+
+import msgspec
+
+from broker.options import BrokerOptions
+from broker.window_bounds import WindowBounds
+from infra.kernel.topics import Kind, parse_topic
+from segue.cluster.role_spec import RoleOptions
+from tests.support.cluster import Cluster
+from tests.support.user import User
+
+TOPICS = [f"hm://playlist/user/ann/playlist/p{n}/" for n in range(24)]
+
+
+def copied(options: RoleOptions) -> RoleOptions:
+    """Returns the options of a role with which playlists have copies, and users have none."""
+    windows = {Kind.PLAYLIST: WindowBounds(copies=1), Kind.USER: WindowBounds(keep="latest")}
+    return msgspec.structs.replace(options, window=windows) if isinstance(options, BrokerOptions) else options
+
+
+async def change(c: Cluster, topic: str, n: int, broker: int = 0) -> bool:
+    """Changes a playlist. Returns whether that was accepted."""
+    event = {"topic": topic, "kind": "changed", "id": f"{topic.split('/')[-2]}-{n}", "payload": {"n": n}}
+    try:
+        status, answer = await c.post(event, broker=broker, service="playlist")
+    except OSError:
+        return False
+    return status == 202 and answer["accepted"] == 1
+
+
+async def accepted(c: Cluster, topic: str, n: int) -> None:
+    """Changes a playlist, and repeats that until it is accepted, as services do."""
+    async with asyncio.timeout(20.0):
+        while not await change(c, topic, n):
+            await c.until(lambda: all(broker.ready() is None for broker in c.of("broker")))
+
+
+async def is_whole(c: Cluster) -> None:
+    """Waits until every heir has everything."""
+    await c.settle()
+    await c.until(lambda: not any(broker.heirs.uncopied for broker in c.of("broker")))
+
+
+def got(user: User, topic: str) -> list[int]:
+    return [event["payload"]["n"] for event in user.events if event["topic"] == topic]
+
+
+def owned_by(c: Cluster, slot: str) -> set[str]:
+    return {topic for topic in TOPICS if c.of("broker")[0].ring.owner(parse_topic(topic)) == slot}
+
+
+def gaps(user: User) -> list[dict[str, Any]]:
+    return [answer for answer in user.answers if answer["op"] == "gap"]
+
+
+async def test_an_heir_goes_on_where_its_owner_was_when_that_is_killed(tcp: bool) -> None:
+    """DPS-18: nothing is lost or doubled, the new epoch says `after`, nobody hears of a gap, and who was away recovers."""
+    async with Cluster(sites=1, brokers=3, tcp=tcp, change=copied) as c:
+        async with c.user("ann") as ann, c.user("bob") as bob:
+            for user in (ann, bob):
+                await user.ask("subscribe", topics=TOPICS, recover=True)
+            await is_whole(c)
+            for topic in TOPICS:
+                assert await change(c, topic, 0)
+            await ann.heard(len(TOPICS))
+            await bob.heard(len(TOPICS))
+            await bob.ws.send('{"op":"ping","point":true}')
+            point = (await bob.answer(lambda m: m["op"] == "pong"))["point"]
+            await bob.ws.close()
+            for topic in TOPICS:
+                assert await change(c, topic, 1)
+            dead = owned_by(c, "b3")
+            assert 0 < len(dead) < len(TOPICS)
+            await c.crash("sto/b3")
+            for topic in TOPICS:
+                await accepted(c, topic, 2)
+            await ann.heard(3 * len(TOPICS))
+            assert all(got(ann, topic) == [0, 1, 2] for topic in TOPICS)
+            for topic in dead:
+                last, first = [event for event in ann.events if event["topic"] == topic][1:]
+                assert first["after"] == [last["epoch"], last["seq"]]
+            await ann.fence()
+            assert gaps(ann) == []
+        async with c.user("bob") as bob:
+            answer = await bob.ask("subscribe", topics=TOPICS, recover=True, point=point)
+            assert (answer["recovered"], answer["lost"]) == (True, [])
+            assert all(got(bob, topic) in ([1, 2], [0, 1, 2]) for topic in TOPICS)
