@@ -6,11 +6,11 @@ from typing import Literal
 from infra.kernel.capture import Recorder
 from infra.kernel.topics import Kind, Topic, kind_of
 
-from .follows import PAGE, FollowStore
-from .list_page import ListPage
+from .follows import FollowStore
+from .passed_follows import PassedFollows
 
 
-class CapturedFollows:
+class CapturedFollows(PassedFollows):
     """A `FollowStore` that passes all on to `follows`, and tells `recorder` what changes for topics of `kind`.
 
     What a client subscribes to over its connection is in the capture of its access point already. So such calls go to `follows`
@@ -18,7 +18,8 @@ class CapturedFollows:
     """
 
     def __init__(self, follows: FollowStore, recorder: Recorder, kind: Kind) -> None:
-        self._follows, self._recorder, self._kind = follows, recorder, kind
+        super().__init__(follows)
+        self._recorder, self._kind = recorder, kind
 
     async def add(self, user: str, topics: Sequence[Topic]) -> list[Topic]:
         """See `FollowStore`."""
@@ -53,26 +54,6 @@ class CapturedFollows:
     def _tell(self, user: str, topic: Topic, action: Literal["subscribe", "unsubscribe"]) -> None:
         if kind_of(topic) is self._kind:
             self._recorder.subscription(user, topic, action, None)
-
-    async def followers(self, topic: Topic, after: str = "", limit: int = PAGE) -> ListPage[str]:
-        """See `FollowStore`."""
-        return await self._follows.followers(topic, after, limit)
-
-    async def topics(self, user: str, after: str = "", limit: int = PAGE) -> ListPage[Topic]:
-        """See `FollowStore`."""
-        return await self._follows.topics(user, after, limit)
-
-    async def follows(self, topic: Topic, users: Sequence[str]) -> list[bool]:
-        """See `FollowStore`."""
-        return await self._follows.follows(topic, users)
-
-    async def followed(self, user: str, topics: Sequence[Topic]) -> set[Topic]:
-        """See `FollowStore`."""
-        return await self._follows.followed(user, topics)
-
-    async def count(self, topic: Topic) -> int:
-        """See `FollowStore`."""
-        return await self._follows.count(topic)
 
 
 def captured(follows: FollowStore, capture: Recorder | None, kind: Kind) -> FollowStore:

@@ -6,18 +6,19 @@ from typing import Final
 from infra.kernel.topics import Topic, owner_of
 
 from .barring import EVERYBODY, BarredPair, Barring
-from .follows import PAGE, FollowStore
-from .list_page import ListPage
+from .follows import FollowStore
+from .passed_follows import PassedFollows
 
 # With more users than this at once, all who follow the owner are told to ask again: one frame in place of one pair for each.
 FEW: Final = 100
 
 
-class TellingFollows:
+class TellingFollows(PassedFollows):
     """A `FollowStore` that passes all on to `follows`, and tells by `barring` whose follows of whom have changed."""
 
     def __init__(self, follows: FollowStore, barring: Barring) -> None:
-        self._follows, self._barring = follows, barring
+        super().__init__(follows)
+        self._barring = barring
 
     async def add(self, user: str, topics: Sequence[Topic]) -> list[Topic]:
         """See `FollowStore`."""
@@ -39,26 +40,6 @@ class TellingFollows:
         """See `FollowStore`."""
         with self._barring.telling(_of_users(topic, users)):
             await self._follows.remove_followers(topic, users)
-
-    async def followers(self, topic: Topic, after: str = "", limit: int = PAGE) -> ListPage[str]:
-        """See `FollowStore`."""
-        return await self._follows.followers(topic, after, limit)
-
-    async def topics(self, user: str, after: str = "", limit: int = PAGE) -> ListPage[Topic]:
-        """See `FollowStore`."""
-        return await self._follows.topics(user, after, limit)
-
-    async def follows(self, topic: Topic, users: Sequence[str]) -> list[bool]:
-        """See `FollowStore`."""
-        return await self._follows.follows(topic, users)
-
-    async def followed(self, user: str, topics: Sequence[Topic]) -> set[Topic]:
-        """See `FollowStore`."""
-        return await self._follows.followed(user, topics)
-
-    async def count(self, topic: Topic) -> int:
-        """See `FollowStore`."""
-        return await self._follows.count(topic)
 
 
 def _pairs(user: str, topics: Sequence[Topic]) -> list[BarredPair]:
