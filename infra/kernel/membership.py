@@ -70,6 +70,8 @@ class Membership:
         self._leaving: dict[str, float] = {}
         # Slots in the view whose process there is over: one that had left, and was started again before it was out.
         self._over: set[str] = set()
+        # Those of them of which nobody had known that they left: they issue nothing before they are out.
+        self._replaced: set[str] = set()
         self._timing = timing
         self._started = now
         self._since: dict[str, float] = {}
@@ -110,6 +112,7 @@ class Membership:
         """Notes that `slot` is another process than the one that came into the view: it is out of the next one, and then it may come."""
         if slot in self.view.slots:
             self._over.add(slot)
+            self._replaced.add(slot)
 
     def told(self, slot: str, settled: int, *, knows: bool) -> None:
         """Notes what `slot` says: all is done that followed from the view `settled`; and whether all who are linked to it know shares."""
@@ -122,7 +125,7 @@ class Membership:
     def _is_lowest(self, now: float) -> bool:
         """Tells whether of those that are alive, and may be in a view, this is the lowest one. It is asked with every heartbeat."""
         for slot in self._heard:
-            if slot not in self._leaving and slot not in self._over and self._is_alive(slot, now) and self._may_join(slot, now):
+            if slot not in self._leaving and slot not in self._replaced and self._is_alive(slot, now) and self._may_join(slot, now):
                 return slot == self._me
         return False
 
@@ -153,6 +156,7 @@ class Membership:
         self._is_overruled |= self._me in self.view.slots and self._me not in view.slots
         self.view = view
         self._over &= {*view.slots}  # who is out now comes back as a new process
+        self._replaced &= self._over
         return True
 
     def _is_possible(self, view: View) -> bool:
@@ -195,6 +199,7 @@ class Membership:
 
     def _next(self, before: Mapping[str, RingPlace], now: float) -> dict[str, RingPlace]:
         self._over &= before.keys()
+        self._replaced &= self._over
         known = {slot: self._known(slot, now) for slot in self._heard}
         there = [slot for slot, each in known.items() if each in (Known.HERE, Known.LEAVING)]
         words = [self._words.get(slot, _Word(0, knows=False)) for slot in there]
