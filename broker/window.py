@@ -126,7 +126,7 @@ class EventWindow:
         """Adds what another window had of the topic of `kind` that has `row`, behind what is here of it and not from there."""
         if kind not in self.bounds:
             return
-        lost, replaced = (self._topics[row].lost, self._topics[row].replaced) if row in self._topics else (0, 0)
+        begin = self.stamp
         known = {self._place(stamp) for stamp in self._topics[row].stamps} if row in self._topics else ()
         for place, body in past.entries:
             if place not in known:
@@ -135,11 +135,11 @@ class EventWindow:
                 self.used_bytes += ORIGIN_BYTES
                 self.record(row, body, origin(body) if is_event else body, kind, out=not is_event)
         if (topic := self._topics.get(row)) is not None:
-            # Both stood before all that is here. What was lost or replaced while it came is newer.
-            if past.lost is not None and topic.lost == lost:
+            # Both stood before what has come, and behind what was here. So they count, unless some of what has come went at once.
+            if past.lost is not None and topic.lost <= begin:
                 topic.lost, topic.lost_at = self._before(topic, past.lost), past.lost
                 topic.out = topic.lost if past.is_out else 0
-            if past.replaced is not None and topic.replaced == replaced:
+            if past.replaced is not None and topic.replaced <= begin:
                 topic.replaced, topic.replaced_at = self._before(topic, past.replaced), past.replaced
             topic.replacements += past.replacements
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from broker import inheritance
@@ -209,6 +209,7 @@ def test_memory_stays_within_its_bound_and_what_does_not_fit_is_missed() -> None
     st.integers(0, 40),
     st.integers(1, 6),
 )
+@example(acts=["publish", "move", "publish", "publish", "move"], at=1, events=1)  # something older goes while what lost something comes
 def test_from_owner_to_owner_who_is_told_that_nothing_is_missing_gets_each_event_once(acts: list[str], at: int, events: int) -> None:
     """DPS-5, DPS-6, DPS-13: a topic goes to and fro between two brokers, and somebody was away since some moment."""
     topic, views = MIX, [View(1, ("b1",)), View(2, ("b2",))]
