@@ -79,10 +79,10 @@ class AccessPointCore:
     ) -> None:
         self.hub = Hub()
         self.keeping = Keeping()
-        self.gap_notices = GapNotices(self.hub, soon, lambda session: self.recoveries.point(session))
-        self.recoveries = Recoveries(options, self.hub, self.keeping, self.gap_notices)
         gains = FollowerGains(self.hub) if options.tells_followers else None
         self.announcer = Announcer(options.site, self.hub.wanted, gains_of=gains.of if gains is not None else lambda rows: b"")
+        self.gap_notices = GapNotices(self.hub, soon, lambda session: self.recoveries.point(session))
+        self.recoveries = Recoveries(options, self.hub, self.announcer, self.keeping, self.gap_notices)
         self.calls = Calls(options.max_calls, options.max_calls_bytes, options.call_s)
         self.attendance = Attendance(soon)
         self.offload_notices = OffloadNotices(self.hub, options.max_topics_per_message, soon)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Final, NamedTuple, Protocol
 
-from infra.kernel.announcer import Outlet
+from infra.kernel.announcer import Announcer, Outlet
 from infra.kernel.errors import Refused
 from infra.kernel.every_one import for_every_one
 from infra.kernel.frames import Recall, Recalled
@@ -89,12 +89,12 @@ class Recoveries:
     - `notices`: tell sessions of what was lost on the way here.
     """
 
-    def __init__(self, options: AccessPointOptions, hub: Hub, keeping: Keeping, notices: GapNotices) -> None:
+    def __init__(self, options: AccessPointOptions, hub: Hub, announcer: Announcer, keeping: Keeping, notices: GapNotices) -> None:
         self.link: Outlet | None = None
         self.stamps: Mapping[int, int] = {}
         self.results: Counter[str] = Counter()
         self.replayed = 0
-        self._options, self._hub, self._keeping, self._notices = options, hub, keeping, notices
+        self._options, self._hub, self._announcer, self._keeping, self._notices = options, hub, announcer, keeping, notices
         self._resumption: Resumption | None = None
         # Recoveries that are to be asked again when the access point has what it missed itself, by topic.
         self._again: dict[Topic, list[SessionRecovery]] = {}
@@ -152,6 +152,7 @@ class Recoveries:
         """
         recovery = SessionRecovery(session, plan, self._options.site, now_s + self._options.install_s, done)
         session.follows_with_recovery.update(topics)
+        session.mark = self._announcer.mark()
         for topic in topics:
             if not self._keeping.has(topic):
                 recovery.lost[topic] = LossReason.NO_WINDOW
@@ -283,8 +284,13 @@ class Recoveries:
         session.recoveries.clear()
 
     def point(self, session: Session) -> str | None:
-        """Returns the point of `session` now; None while something older may still be on its way to it, or was not told yet."""
+        """Returns the point of `session` now; None while something older may still be on its way to it, or was not told yet.
+
+        Nor is there one while not all is installed that it wants to have recovered: nobody records what its owner does not know of.
+        """
         if session.outbox is not None or session.recoveries or self._resumption is not None or self._hub.owes(session):
+            return None
+        if self._announcer.reached.get(self._options.site, 0) < session.mark:
             return None
         return write_point(self._options.site, self.stamps)
 

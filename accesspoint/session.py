@@ -68,7 +68,7 @@ class Session(Member):
     - `private_until_ms`: until when nobody sees what it plays, in milliseconds of Unix time; None while that is not known.
     - `since_s`: the Unix time of its hello.
     - `recoveries`: the numbers of those that are open; `follows_with_recovery`: the topics of which it wants to hear when it may miss
-      something, and some that it has left.
+      something, and some that it has left; `mark`: of the announcer, when it asked for the last of them.
     - `friends`: the topics that it follows because they are of friends; None if it does not ask for that.
     - `named_topics`, `speaking_full_s`, `patience_full_s`: see `pace.Paced`.
     """
@@ -81,6 +81,7 @@ class Session(Member):
         "friends",
         "heard_s",
         "id",
+        "mark",
         "mobile",
         "named_topics",
         "open_calls",
@@ -112,6 +113,7 @@ class Session(Member):
         self.open_calls = self.named_topics = 0
         self.recoveries: set[int] = set()
         self.follows_with_recovery: set[Topic] = set()
+        self.mark = 0
         self.friends: FriendTopics | None = None
         self.speaking_full_s = self.patience_full_s = LONG_AGO_S
 

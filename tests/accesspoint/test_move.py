@@ -126,7 +126,7 @@ class World:
         self.subscriptions = self.hub = self.inboxes = self.catch_up = self
         self.catch_ups = 0
         hub = Hub()
-        self.recoveries = Recoveries(options, hub, Keeping(), GapNotices(hub, lambda step: None, lambda session: None))
+        self.recoveries = Recoveries(options, hub, self.announcer, Keeping(), GapNotices(hub, lambda step: None, lambda session: None))
         self.called: set[str] = set()
         self.source = Source(options, core, cast(Node, self), lambda: 0.0, get_logger("accesspoint", "ap1", "sto"))
         old = self.source.address

@@ -287,3 +287,20 @@ def test_what_an_answer_has_brought_is_not_asked_for_again_when_the_link_breaks_
     place.answer(place.asked()[-1])
     place.publish(5)
     assert seqs(ann) == [4, 5]
+
+
+def test_nobody_has_a_point_before_the_owner_knows_that_they_follow() -> None:
+    """DPS-5, DPS-9: what is published before that is recorded nowhere, so a point from then would hide its loss."""
+    place = Place()
+    place.core.recoveries.note({7: 1})
+    ann = place.back()
+    place.answer(place.asked()[0])
+    assert place.core.recoveries.point(ann) is None
+    place.installed()
+    assert place.core.recoveries.point(ann) is not None
+    place.core.announcer.node_down("a1")
+    again = KeptFrames()
+    place.core.announcer.node_up("a1", again)
+    assert place.core.recoveries.point(ann) is None
+    install(place.core, again, {"sto": 0})
+    assert place.core.recoveries.point(ann) is not None
