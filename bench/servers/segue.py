@@ -4,9 +4,10 @@ import http.client
 import sys
 import time
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -164,20 +165,21 @@ def upstream_only(setting: BenchSetting) -> Iterator[tuple[str, list[int]]]:
 class RingSite:
     """Brokers of one site and an aggregator, each a process on the server's core, within `with ring_site(setting, slots) as site:`.
 
-    `aggregator` is the address at which access points dial, `doors` are those of services, by slot.
+    `aggregator` is the address at which access points dial, `doors` are those of services, by slot. `pids` are all processes.
     """
 
-    def __init__(self, stack: ExitStack, setting: BenchSetting, slots: Sequence[str]) -> None:
+    def __init__(self, stack: ExitStack, setting: BenchSetting, slots: Sequence[str], broker: Mapping[str, Any]) -> None:
         ports = stack.enter_context(Ports())
         self.aggregator = ports.take()
         self.doors: dict[str, str] = {}
+        self.pids: list[int] = []
         self._stack, self._setting = stack, setting
         config = _configure(setting, broker="", aggregator=self.aggregator, door="127.0.0.1:0")
         addresses = {slot: ports.take() for slot in slots}
         self._configs = {slot: setting.scratch / f"{slot}.toml" for slot in slots}
         for slot, path in self._configs.items():
             table = tomllib.loads(config.read_text())
-            table["broker"] |= {"slot": slot, "sites": {SITE: addresses}}
+            table["broker"] |= {"slot": slot, "sites": {SITE: addresses}, **broker}
             table["aggregator"]["brokers"] = addresses
             path.write_text(tomli_w.dumps(table))
 
@@ -191,18 +193,46 @@ class RingSite:
 
     def start_aggregator(self) -> None:
         """Starts the aggregator, and waits until it is ready. Raises `BenchError`."""
-        process = self._spawn("aggregator", next(iter(self._configs)))
-        _await_ready(process, _said(process))
+        self._start("aggregator")
+
+    def start_access_point(self) -> dict[str, Any]:
+        """Starts an access point, and returns what it says when it is ready. Raises `BenchError`."""
+        return self._start("accesspoint")
+
+    def _start(self, role: str) -> dict[str, Any]:
+        process = self._spawn(role, next(iter(self._configs)))
+        said = _said(process)
+        _await_ready(process, said)
+        return said
 
     def _spawn(self, role: str, slot: str) -> Spawned:
-        return self._stack.enter_context(spawned(_command(self._configs[slot], role, []), self._setting.server_core))
+        process = self._stack.enter_context(spawned(_command(self._configs[slot], role, []), self._setting.server_core))
+        self.pids.append(process.pid)
+        return process
 
 
 @contextmanager
-def ring_site(setting: BenchSetting, slots: Sequence[str]) -> Iterator[RingSite]:
-    """Prepares a site with these slots, none of which runs yet, and without an aggregator."""
+def ring_site(setting: BenchSetting, slots: Sequence[str], broker: Mapping[str, Any] = MappingProxyType({})) -> Iterator[RingSite]:
+    """Prepares a site with these slots, none of which runs yet, and without an aggregator. `broker`: more options of the brokers."""
     with ExitStack() as stack:
-        yield RingSite(stack, setting, slots)
+        yield RingSite(stack, setting, slots, broker)
+
+
+@contextmanager
+def two_brokers(setting: BenchSetting, broker: Mapping[str, Any]) -> Iterator[Target]:
+    """Runs two brokers with the options `broker`, an aggregator and an access point. It is published to the first broker."""
+    with ring_site(setting, ["b1", "b2"], broker) as site:
+        site.start(["b1", "b2"])
+        site.start_aggregator()
+        said = site.start_access_point()
+        yield Target(
+            speaks="segue",
+            clients_at=said["door"],
+            publish_at=site.doors["b1"],
+            admin_at=urlsplit(said["admin"]).netloc,
+            pids=site.pids,
+            state=str(setting.state),
+        )
 
 
 def _configure(setting: BenchSetting, *, broker: str, aggregator: str, door: str) -> Path:
