@@ -100,6 +100,43 @@ async def test_friends_hear_of_each_other_at_a_real_site(site: dict[str, Any], s
 
 
 @pytest.mark.e2e
+async def test_a_friend_gained_and_dropped_elsewhere_is_heard_or_not_at_a_real_site(site: dict[str, Any], site_folder: Path) -> None:
+    """SB-4, SB-6: a client follows all friends with one call, and what changes comes to it without another one."""
+    secret, carol = read_secret(site_folder / "secret.key"), "hm://presence/user/carol/"
+    where = {"urls": {"social": kind_url(site["social"])}, "token": user_token(secret, "dave"), "part": "social"}
+    async with NodeDriver() as driver, asyncio.timeout(DEADLINE_S):
+        await driver.call("connect", {"urls": site["clients"], "tokens": [user_token(secret, "dave")], "user": "dave"})
+        await driver.call("follow", {"whom": "friends"})
+        await driver.call("api", {**where, "method": "follow", "args": ["carol"]})
+        while carol not in (await driver.told["friends"].get())["topics"]:
+            pass  # who follows nobody may be told so first
+        assert carol in await driver.call("topics", {})
+        await driver.call("api", {**where, "method": "unfollow", "args": ["carol"]})
+        while carol not in (await driver.told["friends"].get())["left"]:
+            pass
+        assert carol not in await driver.call("topics", {})
+
+
+@pytest.mark.e2e
+async def test_two_devices_keep_one_playlist_of_a_real_site(site: dict[str, Any], site_folder: Path) -> None:
+    """SB-33: what one of them edits shows on both, in the same order."""
+    secret = read_secret(site_folder / "secret.key")
+    urls, token = {"playlists": kind_url(site["playlist"])}, user_token(secret, "fay")
+    async with NodeDriver() as one, NodeDriver() as other, asyncio.timeout(DEADLINE_S):
+        what = {"part": "playlists", "method": "create", "args": ["Both", {"id": "both", "tracks": ["t1", "t2"]}]}
+        await one.call("api", {"urls": urls, "token": token, **what})
+        for driver in (one, other):
+            await driver.call("connect", {"urls": site["clients"], "tokens": [token], "user": "fay"})
+            held = {"urls": urls, "token": token, "owner": "fay", "id": "both"}
+            assert await driver.call("open_playlist", held) == ["t1", "t2"]
+        await one.call("edit_playlist", {"method": "add", "args": [["t3"]]})
+        await other.call("edit_playlist", {"method": "reorder", "args": [1, 0]})
+        for driver in (one, other):
+            while await driver.told["tracks"].get() != ["t2", "t1", "t3"]:
+                pass  # its own edit shows first
+
+
+@pytest.mark.e2e
 async def test_services_of_a_real_site_do_what_the_api_asks(site: dict[str, Any], site_folder: Path) -> None:
     secret = read_secret(site_folder / "secret.key")
     kinds = {"artists": "artist", "playlists": "playlist", "settings": "notification", "social": "social"}
@@ -122,6 +159,7 @@ async def test_services_of_a_real_site_do_what_the_api_asks(site: dict[str, Any]
             await ask("ann", "playlists", "remove", "ann", "mix", 0, {"version": 1})
         assert await ask("ann", "social", "follow", "bob") is False
         assert await ask("ann", "social", "friends") == [{"user": "bob", "mutual": False}]
+        assert [each["user"] for each in await ask("bob", "social", "followers")] == ["ann"]
         assert (await ask("ann", "social", "setListening", "friends"))["listening"] == "friends"
         assert "new-album" in await ask("ann", "artists", "follow", "bjork")
         assert {each["artist"] for each in await ask("ann", "artists", "followed")} == {"bjork"}

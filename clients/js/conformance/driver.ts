@@ -7,6 +7,7 @@ import { WebSocket } from "ws";
 import { Api } from "../src/http.js";
 import { NotificationInbox } from "../src/inbox.js";
 import { Client, type ClientEvents, type ClientOptions } from "../src/index.js";
+import { PlaylistReplica } from "../src/playlist_replica.js";
 import { ReplicaCore, type Request } from "../src/replica_core.js";
 
 interface Call {
@@ -19,6 +20,7 @@ const TOLD: readonly (keyof ClientEvents)[] = ["state", "event", "gap", "ended",
 const kept = new Map<string, string>();
 let client: Client;
 let inbox: NotificationInbox;
+let playlist: PlaylistReplica;
 
 function say(line: object): void {
   process.stdout.write(`${JSON.stringify(inWords(line))}\n`);
@@ -83,9 +85,19 @@ const CALLS: Record<string, (args: Record<string, any>) => unknown> = {
   delete: ({ marks }) => inbox.delete(...marks),
   mark_read: ({ marks }) => inbox.markRead(...marks),
   mark_unread: ({ marks }) => inbox.markUnread(...marks),
+  open_playlist: ({ urls, token, owner, id }) => opened(new PlaylistReplica(client, new Api(urls, token).playlists, owner, id)),
+  edit_playlist: ({ method, args }) => (playlist as unknown as Record<string, (...given: unknown[]) => void>)[camelName(method)]!(...args),
   replica: ({ steps, prefix = "e" }) => replayed(steps, prefix),
   api: ({ urls, token, part, method, args }) => answered((new Api(urls, token) as unknown as Record<string, any>)[part][camelName(method)](...args)),
 };
+
+/** Opens a playlist of a real site, and says its tracks whenever they change. */
+async function opened(replica: PlaylistReplica): Promise<readonly string[]> {
+  playlist = replica;
+  playlist.on("change", ({ tracks }) => say({ told: "tracks", value: tracks }));
+  await playlist.open();
+  return playlist.tracks;
+}
 
 /** Returns what a replica asks for, and shows, at each of the steps of clients/conformance/replica.json. */
 function replayed(steps: { do: string; with?: unknown[] }[], prefix: string): unknown[] {
