@@ -123,7 +123,8 @@ class PythonDriver:
 
     async def _ask(self, *, urls: str, token: str, part: str, method: str, args: Sequence[Any]) -> Any:
         async with segue.Api(urls, token) as api:
-            return await getattr(getattr(api, part), method)(*args)
+            found = getattr(getattr(api, part), method)(*args)
+            return [each async for each in found] if hasattr(found, "__aiter__") else await found
 
     async def _offloaded(self) -> list[str]:
         assert self._client is not None
