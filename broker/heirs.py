@@ -75,7 +75,7 @@ class StreamStep(Enum):
     UP = "there is a link to the heir"
     UP_BEFORE = "there is a link to an heir of an older version"
     DOWN = "the link is lost"
-    CHANGED = "the view has changed, or what must be known of the past has"
+    CHANGED = "the view has changed"
     TOLD = "the heir was told that it has everything"
 
 
@@ -318,10 +318,10 @@ class Heirs:
             stream.round += 1
             stream.step(StreamStep.DOWN)
 
-    def changed(self) -> None:
-        """Tells all heirs anew what must be known of the past."""
-        for slot, stream in self._streams.items():
-            self._again(slot, stream)
+    def split(self) -> None:
+        """Begins all streams anew: topics that were served twice go on from nothing, and no heir may claim what it had of them (DPS-19)."""
+        for slot in self._streams:
+            self.link_up(slot)
 
     def follow(self, view: View, ring: Ring, *, is_out: bool) -> None:
         """Goes by `view`, whose ring is `ring`. `is_out`: others have left this broker out, and it may be taken for dead."""

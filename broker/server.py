@@ -117,7 +117,7 @@ class Broker:
             self._has_parted,
             lambda: self.moves.is_over,
         )
-        self.splits = Splits(self.node, self.core, self.tenure, self.mesh.client.links, self.subscribers.tell_lost)
+        self.splits = Splits(self.node, self.core, self.tenure, self.mesh.client.links, self.subscribers.tell_lost, self._split)
         self.keeper = RevocationKeeper(context.revocations, self.links, options.state, f"{self.site}-{self.node}", context.log)
         self._peers = self._peer_roles()
         self.handlers = EventHandlers(
@@ -337,6 +337,10 @@ class Broker:
         taken = self.copies.follow(view, self.mesh.membership.is_leaving)
         self.handover.begin(before, [*self.subscribers.late(view), MOVES])
         self._gone_to.update(self.moves.begin(before, view, self.links.now_s, taken))
+
+    def _split(self) -> None:
+        if self.heirs is not None:
+            self.heirs.split()
 
     def _keeps(self, topic: Topic) -> bool:
         return bool(self._gone_to) or self._owns(topic)

@@ -32,6 +32,7 @@ class Splits:
     - `core`, `tenure`: its topics, and since when they have been its own.
     - `links`: slot -> link, to brokers of this site.
     - `tell(topics, reason)`: tells who follows some of `topics` here that something may be missing.
+    - `learned()`: is called when this broker has learned that some of its topics were served twice.
     """
 
     def __init__(
@@ -41,8 +42,9 @@ class Splits:
         tenure: Tenure,
         links: Mapping[str, Link],
         tell: Callable[[Sequence[Topic], LossReason], None],
+        learned: Callable[[], None] = lambda: None,
     ) -> None:
-        self._me, self._core, self._tenure, self._links, self._tell = me, core, tenure, links, tell
+        self._me, self._core, self._tenure, self._links, self._tell, self._learned = me, core, tenure, links, tell, learned
         self._view = View(0, ())
         # The view under which we were apart, and those who have not been told of it.
         self._apart = View(0, ())
@@ -79,6 +81,7 @@ class Splits:
 
             # As if this broker had been started a millisecond later than it was.
             self._core.begin_epoch(self._core.epoch + (1 << SLOT_BITS), is_both)
+            self._learned()
             in_turns(self._tell_of(is_both))
 
     def _tell_of(self, concerns: Callable[[Topic], bool]) -> Iterator[float]:

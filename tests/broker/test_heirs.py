@@ -205,7 +205,7 @@ def test_an_heir_is_told_of_what_there_was_before_and_at_last_that_it_has_everyt
     owner.run()
     assert owner.heirs.uncopied == 2, "what has come to it may be on its way"
     owner.is_settled = True
-    owner.heirs.changed()
+    owner.follow(ALL)
     owner.run()
     frames = owner.said("b3")
     assert kept(frames) == [(EPOCH, 1), (stream, 1), (EPOCH, 2)]
@@ -287,3 +287,23 @@ def test_whoever_is_behind_is_told_how_far_copies_had_come_there(stamp: int) -> 
     owner.window.tick(0.0)
     owner.heirs.tick()
     assert owner.heirs.marks(None)[stream] == 4
+
+
+def test_after_a_split_an_heir_has_nothing_before_it_is_told_everything_anew() -> None:
+    """DPS-18, DPS-19: what waits goes to it again, and what it had of topics that were served twice counts no more."""
+    owner = whole()
+    owner.publish(ONE)
+    owner.held("b3")
+    owner.publish(ONE)
+    before = owner.said("b3")[-1].stream
+    owner.core.begin_epoch(EPOCH + 1, lambda topic: True)
+    owner.heirs.split()
+    assert owner.heirs.uncopied == 2
+    owner.heirs.take("b3", CopiesHeld(before, 2))
+    assert len(owner.fates) == 1, "that was of the stream before"
+    owner.run()
+    anew = [frame for frame in owner.said("b3") if frame.stream != before]
+    assert len(kept(anew)) == 2
+    assert (owner.heirs.uncopied, isinstance(anew[-1].parts[-1], Past)) == (0, True)
+    owner.held("b3")
+    assert owner.fates == [Fate.LET_OUT, Fate.LET_OUT]
