@@ -189,7 +189,8 @@ class Browser(Tab):
                 watched.put_nowait(message["params"])
             match message.get("method"):
                 case None:
-                    self._answers.pop(message["id"]).set_result(message)
+                    if not (answer := self._answers.pop(message["id"])).done():  # who has given up waiting needs none
+                        answer.set_result(message)
                 case "Runtime.exceptionThrown":
                     self.problems.append(str(message["params"]["exceptionDetails"]))
                 case "Log.entryAdded":

@@ -48,6 +48,7 @@ export class SeguePreferences extends HTMLElement {
   #given: SettingsClient | undefined;
   #held: NotificationPreferences | undefined;
   #hasWebhooks = false;
+  #loads = 0;
   #saving: Promise<void> = Promise.resolve();
   #title = element("h2");
   #form = element("form");
@@ -93,14 +94,17 @@ export class SeguePreferences extends HTMLElement {
     const settings = this.#settings();
     say(this.#title, words.settings);
     if (!settings) return;
+    const mine = ++this.#loads;
     this.#again.hidden = true;
     if (!this.#held) say(this.#status, words.loading);
     try {
       const [held, webhooks] = await Promise.all([settings.preferences(), settings.webhooks().catch(() => [])]); // without, there is no column
+      if (mine !== this.#loads) return; // another one was begun later
       this.#hasWebhooks = webhooks.length > 0;
       this.#show(held);
       say(this.#status, "");
     } catch (error) {
+      if (mine !== this.#loads) return;
       this.#failed(words.settingsNotLoaded, error);
       say(this.#again, words.again);
       this.#again.hidden = false;

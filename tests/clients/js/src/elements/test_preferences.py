@@ -130,3 +130,16 @@ async def test_what_cannot_be_loaded_is_said_and_tried_again(browser: Browser, p
     page.refusal = ""
     await browser.value(f"{ROOT}.getElementById('again').click()")
     await browser.within(f"{ROOT}.querySelector('table') && {STATUS} === '' && {ROOT}.getElementById('again').hidden")
+
+
+async def test_a_failure_that_comes_late_says_nothing_of_what_was_loaded_since(browser: Browser, page: ElementPage) -> None:
+    page.preferences = dict(HELD)
+    page.body = f"<segue-preferences url='{page.url.rstrip('/')}' token='secret'></segue-preferences>"
+    await browser.open(page.url)
+    await browser.within(f"customElements.get('segue-preferences') && {ROOT}.querySelector('table') && {STATUS} === ''")
+    slow = "{ preferences: () => new Promise((_, reject) => { window.late = reject; }), webhooks: async () => [] }"
+    await browser.value(f"void (document.querySelector('segue-preferences').settings = {slow})")
+    await browser.value("void (document.querySelector('segue-preferences').settings = undefined)")
+    await browser.within(f"{STATUS} === ''")
+    await browser.value("(late(new Error('too late')), new Promise((resolve) => setTimeout(resolve)))")
+    assert await browser.value(f"[{STATUS}, {ROOT}.getElementById('again').hidden]") == ["", True]
