@@ -57,12 +57,13 @@ async def stopped(load: ProcessLoad, child: Child) -> None:
 async def until_settled(fleet: Fleet, secret: bytes, *slots: str) -> None:
     """Waits until exactly these brokers have their full share, and all are done with that."""
     url = next(f"http://{child.door}" for child in fleet.of("broker") if child.node == slots[0])
-    async with Operator(url, service_token(secret, "operator")) as operator, asyncio.timeout(DEADLINE_S):
-        while True:
+    async with Operator(url, service_token(secret, "operator")) as operator:
+
+        async def is_settled() -> bool:
             ring = await operator.ring()
-            if ring.is_there and ring.share_of == dict.fromkeys(slots, 256):
-                return
-            await asyncio.sleep(0.1)
+            return ring.is_there and ring.share_of == dict.fromkeys(slots, 256)
+
+        await eventually(is_settled, "the ring is not settled", deadline_s=DEADLINE_S, poll_s=0.1)
 
 
 @pytest.mark.e2e

@@ -8,6 +8,7 @@ from infra.kernel.frames import AnyFrame, Bye, Frame
 from infra.runtime.wire.memory import MemoryNetwork
 from infra.runtime.wire.wire import Wire
 from segue.drill.cut_links import CutLinks
+from tests.support.eventually import eventually
 
 
 async def linked(links: CutLinks) -> tuple[Wire, list[str], Wire, list[str]]:
@@ -56,6 +57,6 @@ async def test_the_wires_of_a_node_break_without_a_word() -> None:
     here.trust()
     assert here.far_end.is_local
     links.abort("lon/b")
-    await asyncio.sleep(0.01)
+    await eventually(lambda: at_home and abroad)
     assert (at_home, abroad) == (["lost"], ["lost"])
     links.abort("lon/b")
