@@ -224,7 +224,7 @@ async def test_who_is_followed_hears_of_it_once_and_not_at_all_where_they_have_s
         await kept(c.of("social")[0].work.stores.outbox)
         told = [(event["payload"]["class"], event["payload"]["payload"]) for event in bell.events]
         assert sorted(told, key=str) == [("new-follower", {"user": "ann"}), ("new-follower", {"user": "dan"})]
-        assert (await quiet.ask("pull", since=0))["items"] == quiet.events == []
+        assert (await quiet.pull(since=0))["items"] == quiet.events == []
 
 
 async def test_a_stream_without_a_websocket_follows_friends_too_and_goes_on_where_it_was(tmp_path: Path) -> None:

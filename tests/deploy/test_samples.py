@@ -197,7 +197,7 @@ async def stored_change(user: User, op: str) -> dict[str, Any]:
     """
     while True:
         events = len(user.events)
-        items: list[dict[str, Any]] = (await user.ask("pull", since=0))["items"]
+        items: list[dict[str, Any]] = (await user.pull(since=0))["items"]
         if found := [item for item in items if item["class"] == "playlist" and item["payload"]["change"]["op"] == op]:
             return found[0]
         await user.heard(events + 1)

@@ -37,7 +37,7 @@ async def test_marks_rise_and_nothing_is_lost_while_the_clock_jumps(tmp_path: Pa
         await ann.until(lambda: any(event["id"] == f"bjork-{number}" for event in ann.events))
         async with c.user("bob") as bob:
             for user in (ann, bob):
-                items = (await user.ask("pull", since=0, limit=500))["items"]
+                items = (await user.pull(since=0, limit=500))["items"]
                 assert [(item["mark"], item["id"]) for item in items] == [(n + 1, f"bjork-{n}") for n in range(number + 1)]
 
 

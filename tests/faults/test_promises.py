@@ -140,7 +140,7 @@ async def test_one_start_with_a_clock_that_is_far_ahead_costs_nothing(tmp_path: 
         await c.settle()
         await c.until(lambda: c.linked("sto/ap1", name) and c.module.stored.store.doubts_clock)
         assert await c.module.stored.store.sweep(1000) == 0
-        assert [item["mark"] for item in (await ann.ask("pull", since=0))["items"]] == [1, 2, 3, 4, 5]
+        assert [item["mark"] for item in (await ann.pull(since=0))["items"]] == [1, 2, 3, 4, 5]
         await c.leave(name)
         c.clock.ahead_s = 60.0
         await c.start(name)
@@ -158,11 +158,11 @@ async def test_an_item_is_there_until_the_day_before_its_retention_ends_and_gone
         await c.notify(album(1, "ann"))
         await decided(c, 1)
         await live_on(c, days - 1)
-        assert [item["mark"] for item in (await ann.ask("pull", since=0))["items"]] == [1]
+        assert [item["mark"] for item in (await ann.pull(since=0))["items"]] == [1]
         assert len((await ann.ask("history", topic=topic))["items"]) == 1
         assert await c.module.stored.store.sweep(1000) == 0
         await live_on(c, days + 1)
-        assert (await ann.ask("pull", since=0))["items"] == []
+        assert (await ann.pull(since=0))["items"] == []
         assert (await ann.ask("history", topic=topic))["items"] == []
         await c.module.stored.owned.log.save()  # what was worked off is swept
         await c.module.stored.store.sweep(1000)
@@ -171,7 +171,7 @@ async def test_an_item_is_there_until_the_day_before_its_retention_ends_and_gone
         # Marks go on where they were: no device mistakes a new item for one that it has.
         await c.notify(album(2, "ann"))
         await decided(c, 2)
-        assert [item["mark"] for item in (await ann.ask("pull", since=0))["items"]] == [2]
+        assert [item["mark"] for item in (await ann.pull(since=0))["items"]] == [2]
 
 
 @pytest.mark.slow

@@ -211,7 +211,7 @@ async def test_a_full_disk_refuses_publishers_and_loses_nothing_that_was_accepte
             status, _, answer = await post(c, album(number, *users, payload={"album": "x" * 3000}))
             assert (status, answer["accepted"]) == (202, 200)
         await c.until(lambda: c.of("notification")[0].stored.worker.decided >= 200 * (accepted + 1))
-        items = (await ann.ask("pull", since=0, limit=500))["items"]
+        items = (await ann.pull(since=0, limit=500))["items"]
         assert sorted(item["id"] for item in items) == sorted(f"bjork-{n}" for n in range(accepted + 1))
         assert [item["mark"] for item in items] == list(range(1, accepted + 2))
 

@@ -90,7 +90,7 @@ async def test_one_written_later_with_an_older_time_has_the_later_mark(tmp_path:
         await decided(c, 2)
         answer = await ann.ask("pull", since=1)
         assert [item["id"] for item in answer["items"]] == ["bjork-1"]
-        assert answer["items"][0]["ts"] < (await ann.ask("pull", since=0))["items"][0]["ts"]
+        assert answer["items"][0]["ts"] < (await ann.pull(since=0))["items"][0]["ts"]
 
 
 async def test_read_on_one_device_is_read_on_all_and_the_count_agrees(tmp_path: Path) -> None:

@@ -123,7 +123,7 @@ async def test_a_stream_that_is_wrong_is_refused_and_may_be_repeated(cluster: Cl
     assert (status, answer["accepted"]) == (202, 2)
     await decided(cluster, 2)
     async with cluster.user("ann") as ann:
-        assert len((await ann.ask("pull", since=0))["items"]) == 1
+        assert len((await ann.pull(since=0))["items"]) == 1
 
 
 async def test_a_stream_that_breaks_off_is_not_accepted_and_goes_on_when_it_is_repeated(cluster: Cluster) -> None:
@@ -144,7 +144,7 @@ async def test_a_stream_that_breaks_off_is_not_accepted_and_goes_on_when_it_is_r
     await decided(cluster, 2)
     for user in ("ann", "bob"):
         async with cluster.user(user) as client:
-            assert [item["mark"] for item in (await client.ask("pull", since=0))["items"]] == [1]
+            assert [item["mark"] for item in (await client.pull(since=0))["items"]] == [1]
 
 
 async def _post(cluster: Cluster, body: AsyncIterator[bytes]) -> None:
@@ -160,7 +160,7 @@ async def test_the_same_notice_twice_at_once_is_stored_once(cluster: Cluster) ->
     assert sorted(answer["duplicate"] for _, answer in answers) == [False] + [True] * 7
     await decided(cluster, 2)
     async with cluster.user("ann") as ann:
-        assert len((await ann.ask("pull", since=0))["items"]) == 1
+        assert len((await ann.pull(since=0))["items"]) == 1
 
 
 @pytest.mark.parametrize(

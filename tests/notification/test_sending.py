@@ -196,7 +196,7 @@ async def test_a_phone_gets_a_push_through_the_push_service_and_a_desktop_none(t
         (push,) = receiver.pushes
         assert b"bjork-1" in push.payload
         async with c.user("bob") as bob:
-            assert (await bob.ask("pull", since=0))["items"][0]["types"] == ["in-client", "push"]
+            assert (await bob.pull(since=0))["items"][0]["types"] == ["in-client", "push"]
 
 
 async def test_a_device_that_is_gone_is_forgotten(tmp_path: Path, receiver: PushReceiver) -> None:
@@ -210,7 +210,7 @@ async def test_a_device_that_is_gone_is_forgotten(tmp_path: Path, receiver: Push
         await c.notify(album(2, "bob"))
         await decided(c, 2)
         async with c.user("bob") as bob:
-            assert [item["types"] for item in (await bob.ask("pull", since=0))["items"]] == [["in-client", "push"], ["in-client"]]
+            assert [item["types"] for item in (await bob.pull(since=0))["items"]] == [["in-client", "push"], ["in-client"]]
         assert receiver.requests == 1
 
 

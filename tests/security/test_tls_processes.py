@@ -124,7 +124,7 @@ async def tell_of_an_album(http: aiohttp.ClientSession, fleet: Fleet, secret: by
     offer(catalogue, 1, 2)
     assert (await run(http, artist, secret))["announced"] == 1
     async with User(fleet.of("accesspoint")[0].door, user_token(secret, "alice"), tls=context) as alice:
-        items = (await alice.ask("pull", since=0))["items"]
+        items = (await alice.pull(since=0))["items"]
         assert sorted(item["class"] for item in items) == ["new-album", "new-follower"]
 
 

@@ -9,7 +9,10 @@ from typing import Any, Self
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
+from .eventually import eventually
 from .news import News
+
+RETRY_S = 0.05
 
 
 class User:
@@ -71,6 +74,16 @@ class User:
         mine = self._ids
         await self.ws.send(json.dumps({"op": op, "id": mine, **fields}))
         return await self.answer(lambda m: m.get("id") == mine)
+
+    async def pull(self, **fields: Any) -> dict[str, Any]:
+        """Asks for notifications, and as clients do once more while the module cannot be reached. Returns the first other answer."""
+
+        async def answered() -> dict[str, Any] | None:
+            answer = await self.ask("pull", **fields)
+            return None if answer.get("code") == "unavailable" else answer
+
+        found: dict[str, Any] = await eventually(answered, "the notification module cannot be reached", poll_s=RETRY_S)
+        return found
 
     async def follow(self, *users: str, wait: str = "all") -> dict[str, Any]:
         """Subscribes to the feeds of `users`. Returns the answer."""

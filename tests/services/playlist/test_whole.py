@@ -64,7 +64,7 @@ async def test_the_owner_and_the_followers_are_told_of_a_change_and_who_made_it_
         await add(c, "ann", "ann/p", "by ann")
         for user, authors in ((ann, ["bob"]), (bob, ["ann"]), (cyd, ["bob", "ann"])):
             await user.until(lambda user=user, authors=authors: len(bell(user)) == len(authors))  # type: ignore[misc]
-        stored = {user: (await user.ask("pull", since=0))["items"] for user in (ann, bob, cyd)}
+        stored = {user: (await user.pull(since=0))["items"] for user in (ann, bob, cyd)}
         for user, authors in ((ann, ["bob"]), (bob, ["ann"]), (cyd, ["bob", "ann"])):
             assert [item["payload"]["by"] for item in bell(user)] == authors
             assert [item["payload"]["by"] for item in stored[user]] == authors
@@ -77,7 +77,7 @@ async def test_an_owner_whom_nobody_follows_is_told_what_others_do_to_his_playli
         await add(c, "bob", "ann/p", "t")
         async with c.user("ann") as ann:
             await ann.until(lambda: bool(bell(ann)) or any(answer.get("items") for answer in ann.answers))
-            assert [item["payload"]["by"] for item in (await ann.ask("pull", since=0))["items"]] == ["bob"]
+            assert [item["payload"]["by"] for item in (await ann.pull(since=0))["items"]] == ["bob"]
 
 
 async def test_a_friends_item_reaches_the_bell_at_once_and_is_shown_once(tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ async def test_a_friends_item_reaches_the_bell_at_once_and_is_shown_once(tmp_pat
                 assert (await anext(shown)).id == (await anext(heard)).id
             events = await page.heard(4)
             by_topic = {topic: [event["id"] for event in events if event["topic"] == topic] for topic in (uri("ann/p"), INBOX)}
-            assert by_topic[uri("ann/p")] == by_topic[INBOX] == [item["id"] for item in (await page.ask("pull", since=0))["items"]]
+            assert by_topic[uri("ann/p")] == by_topic[INBOX] == [item["id"] for item in (await page.pull(since=0))["items"]]
             assert [(item["mark"], item["types"]) for item in bell(page)] == [(1, ["in-client"]), (2, ["in-client"])]
             _, why = await c.request("bob", "GET", "notification", f"/v1/me/why/{by_topic[INBOX][0]}")
             assert "-engine:sent-already" in why["reasons"]
@@ -143,7 +143,7 @@ async def test_nothing_is_stored_any_more_for_followers_who_may_not_see_a_playli
             async with c.user(name) as user:
 
                 async def is_told(user: User = user, topics: set[str] = topics) -> bool:
-                    return {item["topic"] for item in (await user.ask("pull", since=0))["items"]} == topics
+                    return {item["topic"] for item in (await user.pull(since=0))["items"]} == topics
 
                 await eventually(is_told, f"{name} is told of something else")
         assert (await c.request("bob", "PUT", "playlist", "/v1/playlists/ann/p/follow"))[0] == 403
