@@ -11,19 +11,19 @@ application may call the methods. One task at a time may iterate over the events
 **Cancelling.** Any await may be cancelled. That stops the waiting, and takes neither an event nor an answer from anybody else.
 """
 
-import contextlib
-import logging
 from collections.abc import AsyncIterator, Callable, Iterable
 from types import TracebackType
 from typing import Any, Final, Self
 
 from infra.kernel.backoff import Rng
 from segue.sdk.address import doors
+from segue.sdk.client_listeners import ClientListeners
 from segue.sdk.client_options import ClientOptions
 from segue.sdk.client_state import Phase, State
-from segue.sdk.errors import ConnectionLost, Misuse, Refused, refusal
-from segue.sdk.inbox import Inbox
-from segue.sdk.keeper import PASSING, ConnectionKeeper
+from segue.sdk.client_topics import ClientTopics
+from segue.sdk.errors import Misuse
+from segue.sdk.event_reader import EventReader
+from segue.sdk.keeper import ConnectionKeeper
 from segue.sdk.mark_file import MarkFile
 from segue.sdk.messages import (
     Announcement,
@@ -43,7 +43,6 @@ from segue.sdk.messages import (
 )
 from segue.sdk.notification_feed import INBOXES, NotificationFeed
 from segue.sdk.notification_messages import Action, History, LastEvents, Marks, Notification, NotificationPage, PastEvent, Pulled
-from segue.sdk.outage import Outage
 from segue.sdk.position_file import PositionFile
 from segue.sdk.position_saver import PositionSaver
 from segue.sdk.recoverer import Recoverer
@@ -51,7 +50,6 @@ from segue.sdk.token_source import Token, TokensFor
 from segue.sdk.watchers import TopicWatcher, Watchers
 
 LAST_TOPICS: Final = 500
-_LOG: Final = logging.getLogger("segue.sdk.client")
 
 
 class Client:
@@ -111,18 +109,18 @@ class Client:
         rng: Rng | None = None,
     ) -> None:
         options = options or ClientOptions()
-        self._on_state = on_state or Outage(_LOG.warning)
-        self._on_offloaded = on_offloaded
-        self._on_ended = on_ended or _warn_of_ended
-        self._on_friends = on_friends
-        self._on_gap = on_gap or _warn_of_gap
-        self._on_announcement = on_announcement
-        self._offloaded: set[str] = set()
-        self._inbox = Inbox(options.inbox_bytes)
+        self._listeners = ClientListeners(
+            on_state=on_state,
+            on_offloaded=on_offloaded,
+            on_ended=on_ended,
+            on_friends=on_friends,
+            on_gap=on_gap,
+            on_announcement=on_announcement,
+        ).or_logged()
         self._watchers = Watchers()
-        self._is_iterated = False
         self._saver = None if position_file is None else PositionSaver(position_file, options.positions_every_s)
         self._recoverer = Recoverer(None if self._saver is None else self._saver.kept)
+        self._events = EventReader(options.inbox_bytes, self._recoverer, self._watchers, self._saver)
         self._keeper = ConnectionKeeper(
             doors(urls, schemes=("ws", "wss"), path="/v1/connect"),
             token,
@@ -135,6 +133,7 @@ class Client:
             rng=rng,
             tokens_for=subscription_tokens,
         )
+        self._topics = ClientTopics(self._keeper, self._recoverer, self._watchers)
         self._feed = NotificationFeed(self._keeper, options, mark_file, rng)
 
     async def __aenter__(self) -> Self:
@@ -169,19 +168,7 @@ class Client:
         Raises Stalled, and Refused; then none of the new topics is followed. Cancelling stops the waiting only; unsubscribe to stop
         following.
         """
-        wanted, followed = _listed(topics), self._keeper.topics
-        new = [topic for topic in wanted if topic not in followed]
-        followed.update(dict.fromkeys(wanted))
-        self._keeper.passing.difference_update(wanted if lasting else ())
-        self._keeper.passing.update(() if lasting else new)
-        self._watchers.share(wanted)
-        try:
-            installed = await self._install(wanted, wait)
-        except Refused:
-            await self.unsubscribe(new)  # a part, sent in a message of its own, may have been accepted
-            raise
-        self._keeper.forget(rejected.topic for rejected in installed.rejected)
-        return installed
+        return await self._topics.subscribe(_listed(topics), wait, lasting=lasting)
 
     async def follow(self, whom: Whom = "friends", wait: Wait = "local") -> Installed:
         """Follows all friends and their playlists from now on, over every reconnect: whoever they are from time to time.
@@ -192,74 +179,34 @@ class Client:
 
         Raises Stalled, and Refused: `unavailable` where the site has no social service.
         """
-        if self._keeper.of_friends is None:
-            # Of another process, whose positions were kept: if they are of friends still, what was missed comes.
-            kept = [topic for topic in self._recoverer.kept_of_friends() if topic not in self._keeper.topics]
-            self._keeper.of_friends = dict.fromkeys(kept)
-        while True:
-            connection = await self._keeper.connected()
-            try:
-                return await self._keeper.follow(connection, wait, whom)
-            except ConnectionLost:
-                await connection.replaced.wait()
-            except Refused:
-                self._keeper.of_friends = None
-                raise
+        return await self._topics.follow(whom, wait)
 
     async def unfollow(self, whom: Whom = "friends") -> None:
         """Follows friends no longer. What was subscribed by name goes on. Raises Refused and Stalled."""
-        gone, self._keeper.of_friends = self._keeper.of_friends or {}, None
-        self._forget_of_friends(gone)
-        with contextlib.suppress(ConnectionLost):
-            await self._keeper.now().unfollow(whom)
+        await self._topics.unfollow(whom)
 
     @property
     def topics(self) -> frozenset[str]:
         """The topics that are followed: those that were subscribed, and those of friends."""
-        return frozenset(self._keeper.topics) | frozenset(self._keeper.of_friends or ())
+        return self._topics.followed
 
     async def unsubscribe(self, topics: str | Iterable[str]) -> None:
         """Stops following `topics`: none of their events arrives after it returns. Raises Refused and Stalled.
 
         What is followed because it is of a friend goes on.
         """
-        unwanted = _listed(topics)
-        passing = [topic for topic in unwanted if topic in self._keeper.passing]
-        for topic in unwanted:
-            self._keeper.topics.pop(topic, None)
-        self._keeper.passing.difference_update(passing)
-        self._offloaded.difference_update(topic for topic in unwanted if not self._keeper.is_followed(topic))
-        try:
-            with contextlib.suppress(ConnectionLost):  # the access point forgot them together with the connection
-                await self._keeper.now().unsubscribe([topic for topic in unwanted if topic not in passing])
-                await self._keeper.now().unsubscribe(passing, fields=PASSING)
-        finally:
-            self._recoverer.forget(topic for topic in unwanted if not self._keeper.is_followed(topic))
+        await self._topics.unsubscribe(_listed(topics))
 
     async def watch(self, topic: str, watcher: TopicWatcher) -> None:
         """Has `watcher` hear of `topic` from now on, over every reconnect. Raises Refused where it may not be followed, and Stalled.
 
         If the application does not follow the topic itself, it is subscribed without `lasting`, and its events go to watchers only.
         """
-        is_followed = self._keeper.is_followed(topic) and not self._watchers.is_alone(topic)
-        self._watchers.add(topic, watcher, alone=not is_followed)
-        try:
-            if not is_followed:
-                self._keeper.topics[topic] = None
-                self._keeper.passing.add(topic)
-            installed = await self._install([topic], "local") if not is_followed else None
-        except BaseException:
-            await self.unwatch(topic, watcher)
-            raise
-        for rejected in installed.rejected if installed is not None else ():
-            await self.unwatch(topic, watcher)
-            raise refusal(rejected.code, rejected.reason)
+        await self._topics.watch(topic, watcher)
 
     async def unwatch(self, topic: str, watcher: TopicWatcher) -> None:
         """Has `watcher` hear no more of `topic`. If nobody else follows it here, it is unsubscribed. Raises as `unsubscribe`."""
-        was_alone = self._watchers.is_alone(topic)
-        if not self._watchers.remove(topic, watcher) and was_alone:
-            await self.unsubscribe(topic)
+        await self._topics.unwatch(topic, watcher)
 
     async def act(self, kind: str, **fields: Any) -> None:
         """Tells the user's friends what the user does: `act("play", artist="Björk")`. It is told at most once, and never kept for later.
@@ -287,7 +234,7 @@ class Client:
     @property
     def offloaded(self) -> frozenset[str]:
         """The followed topics that are out of real time now, as far as this connection was told. It is empty without a connection."""
-        return frozenset(self._offloaded)
+        return frozenset(self._topics.offloaded)
 
     def notifications(self) -> AsyncIterator[Notification]:
         """Returns an iterator over the user's stored notifications: each once, ascending by mark, whether it came live or was pulled.
@@ -380,132 +327,45 @@ class Client:
         """Returns the next event. Raises Refused when the server forbids coming back. Cancelling it takes no event."""
         if not self._keeper.is_started:
             raise Misuse("not connected; write `async with segue.Client(...) as client:`")
-        if self._is_iterated:
-            raise Misuse("two tasks iterate over one client, so each event would reach only one of them; use one client each")
-        self._is_iterated = True
-        try:
-            event = await self._inbox.get()
-        finally:
-            self._is_iterated = False
-        if self._saver is not None:
-            self._saver.kept.taken(event)
-        return event
-
-    async def _install(self, topics: list[str], wait: Wait) -> Installed:
-        while True:
-            connection = await self._keeper.connected()
-            try:
-                return await self._keeper.subscribe(connection, topics, wait)
-            except ConnectionLost:
-                await connection.replaced.wait()
+        return await self._events.next()
 
     async def _deliver(self, message: Event | Pulled | News, size_bytes: int) -> None:
-        if isinstance(message, Offloaded):
-            self._offload(message)
-        elif isinstance(message, Ended):
-            self._drop(message)
-        elif isinstance(message, Announcement):
-            self._announced(message)
-        elif isinstance(message, Gap):
-            self._miss(message)
-        elif isinstance(message, FriendNews):
-            self._befriend(message)
-        elif isinstance(message, Pulled) or message.topic.startswith(INBOXES):
-            self._feed.deliver(message)
-        else:
-            await self._hear(message, size_bytes)
-
-    async def _hear(self, message: Event, size_bytes: int) -> None:
-        is_alone = self._watchers.is_alone(message.topic)
-        if not is_alone:
-            await self._inbox.room()  # first: a position never moves past an event that nobody gets
-        event = self._recoverer.take(message)
-        if event is None:
-            return
-        self._watchers.heard(event)
-        if not is_alone:
-            self._inbox.put(event, size_bytes)
-        elif self._saver is not None:
-            self._saver.kept.taken(event)
-
-    def _offload(self, news: Offloaded) -> None:
-        self._offloaded.update(self.topics & set(news.left))  # what was unsubscribed meanwhile is of no interest
-        self._offloaded.difference_update(news.back)
-        if self._on_offloaded is not None:
-            try:
-                self._on_offloaded(news)
-            except Exception:
-                _LOG.exception("on_offloaded failed")
-
-    def _drop(self, news: Ended) -> None:
-        ended = [each.topic for each in news.topics]
-        self._keeper.forget(ended)
-        self._watchers.ended(news)
-        self._offloaded.difference_update(ended)
-        try:
-            self._on_ended(news)
-        except Exception:
-            _LOG.exception("on_ended failed")
-
-    def _befriend(self, news: FriendNews) -> None:
-        if self._keeper.of_friends is None:
-            return  # it was on its way when friends were followed no longer
-        self._keeper.of_friends.update(dict.fromkeys(news.topics))
-        self._recoverer.begin(news.topics)
-        for topic in news.left:
-            self._keeper.of_friends.pop(topic, None)
-        self._forget_of_friends(news.left)
-        if self._on_friends is not None:
-            try:
-                self._on_friends(news)
-            except Exception:
-                _LOG.exception("on_friends failed")
-
-    def _forget_of_friends(self, topics: Iterable[str]) -> None:
-        gone = [topic for topic in topics if not self._keeper.is_followed(topic)]
-        self._recoverer.forget(gone)
-        self._offloaded.difference_update(gone)
-
-    def _miss(self, news: Gap) -> None:
-        self._watchers.missed(news.topics)
-        try:
-            self._on_gap(news)
-        except Exception:
-            _LOG.exception("on_gap failed")
-
-    def _announced(self, message: Announcement) -> None:
-        if self._on_announcement is not None:
-            try:
-                self._on_announcement(message)
-            except Exception:
-                _LOG.exception("on_announcement failed")
+        match message:
+            case Event() if message.topic.startswith(INBOXES):
+                self._feed.deliver(message)
+            case Event():
+                await self._events.hear(message, size_bytes)
+            case Offloaded():
+                self._topics.move(message)
+                self._listeners.offloaded(message)
+            case Ended():
+                self._topics.drop(message)
+                self._listeners.ended(message)
+            case FriendNews():
+                if self._topics.befriend(message):
+                    self._listeners.friends(message)
+            case Gap():
+                self._watchers.missed(message.topics)
+                self._listeners.gap(message)
+            case Announcement():
+                self._listeners.announcement(message)
+            case Pulled():
+                self._feed.deliver(message)
 
     def _end(self, error: Exception | None) -> None:
-        self._inbox.end(error or StopAsyncIteration())
+        self._events.end(error or StopAsyncIteration())
         self._feed.end(error or StopAsyncIteration())
 
     def _tell(self, state: State) -> None:
         if state.phase is not Phase.CONNECTED:
-            self._offloaded.clear()  # a new connection is told of each topic that is out once it is subscribed again
+            self._topics.offloaded.clear()  # a new connection is told of each topic that is out once it is subscribed again
         if state.phase is Phase.CONNECTED:
             self._feed.connected()
             if state.installed is None or state.installed.recovered is not True:
                 self._watchers.missed()
         elif state.phase is not Phase.CLOSED:
             self._feed.lost()
-        try:
-            self._on_state(state)
-        except Exception:
-            _LOG.exception("on_state failed")
-
-
-def _warn_of_ended(news: Ended) -> None:
-    for each in news.topics:
-        _LOG.warning("%s is followed no longer (%s: %s)", each.topic, each.code, each.reason)
-
-
-def _warn_of_gap(news: Gap) -> None:
-    _LOG.warning("something of %s may be missing (%s)", " ".join(news.topics), news.reason)
+        self._listeners.state(state)
 
 
 def _listed(topics: str | Iterable[str]) -> list[str]:
