@@ -21,7 +21,8 @@ from tests.support.cassandra import SharedServer, fresh_keyspace
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_CHARACTERIZED: Final = "tests/analytics/characterization/"
+# Folders whose files share what takes long to make: what Spark computes, and the trees of all Python files.
+_TOGETHER: Final = ("tests/analytics/characterization/", "tests/architecture/")
 _SHARED = pytest.StashKey[SharedServer]()
 _SPARK = pytest.StashKey["SparkSession"]()
 _ENDS = pytest.StashKey[ExitStack]()
@@ -40,10 +41,10 @@ def _wants_cassandra(item: pytest.Item) -> bool:
 
 
 class _Files(LoadScopeScheduling):  # type: ignore[misc]
-    """A scheduler that gives each file of tests to one process, and so the folder whose files share what Spark takes long to make."""
+    """A scheduler that gives each file of tests to one process, and so each folder whose files share what takes long to make."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return _CHARACTERIZED if nodeid.startswith(_CHARACTERIZED) else nodeid.partition("::")[0]
+        return next((folder for folder in _TOGETHER if nodeid.startswith(folder)), nodeid.partition("::")[0])
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -13,7 +13,7 @@ CLASSES: Final = {"overlay/protocol/buffer.py"}
 
 def foreign(source: Source) -> Iterator[str]:
     """Yields what `source` imports from outside the protocol."""
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.Import):
             yield from (name.name for name in node.names)
         elif isinstance(node, ast.ImportFrom) and node.level != 1 and node.module not in TYPES:
@@ -28,7 +28,7 @@ def test_the_protocol_imports_nothing_outside_itself() -> None:
 
 def test_the_protocol_has_no_classes_and_nothing_at_functions() -> None:
     for source in sources("overlay/protocol"):
-        for node in ast.walk(source.tree):
+        for node in source.nodes:
             assert not isinstance(node, ast.ClassDef) or source.path in CLASSES, source.path
             assert not isinstance(node, ast.FunctionDef) or node.decorator_list == [] or source.path in CLASSES, (
                 f"{source.path}: {node.name}"

@@ -17,13 +17,18 @@ EXCEPTIONS: Final = frozenset(
 
 def sets(source: Source) -> Iterator[str]:
     """Yields each private field of another object that `source` sets, as it is written there."""
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store | ast.Del) and _is_private(node.attr):
             owner = ast.unparse(node.value)
             if owner not in {"self", "cls"}:
                 yield f"{owner}.{node.attr}"
-        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("setattr"):
+        if isinstance(node, ast.Call) and _called(node).endswith("setattr"):
             yield from _patched(node)
+
+
+def _called(call: ast.Call) -> str:
+    """Returns the last name of what is called, or nothing where it has none."""
+    return call.func.attr if isinstance(call.func, ast.Attribute) else call.func.id if isinstance(call.func, ast.Name) else ""
 
 
 def _patched(call: ast.Call) -> Iterator[str]:

@@ -3,18 +3,18 @@
 import ast
 import re
 from configparser import ConfigParser
-from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from tests.architecture import sources as files
+from tests.architecture.sources import ROOT
+
 FOLDERS = ("accesspoint", "aggregator", "broker", "infra/kernel", "notification", "overlay", "rule_engine", "segue", "services")
 CALLS_ITSELF_PURE = re.compile(r"\bPure[.:;]|; pure\.")
 
 
 def modules() -> dict[str, str]:
     """Returns the docstring of each module of the roles, the kernel and what composes them, by its dotted name."""
-    files = [file for folder in FOLDERS for file in (ROOT / folder).rglob("*.py")]
-    names = {".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): file for file in files}
-    return {name: ast.get_docstring(ast.parse(file.read_text())) or "" for name, file in names.items()}
+    names = {each.path.removesuffix(".py").replace("/", ".").removesuffix(".__init__"): each for each in files.sources(*FOLDERS)}
+    return {name: ast.get_docstring(each.tree) or "" for name, each in names.items()}
 
 
 def sources() -> list[str]:

@@ -49,7 +49,7 @@ _DECORATORS: Final = ("property", "setter", "command", "group", "fixture")
 
 def functions(source: Source) -> Iterator[tuple[str, str]]:
     """Yields name and docstring of each function that does something when it is called; a test's docstring is its own matter."""
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not node.name.startswith("test_"):
             docstring = ast.get_docstring(node)
             if docstring and not any(word in ast.dump(each) for each in node.decorator_list for word in _DECORATORS):
@@ -58,7 +58,7 @@ def functions(source: Source) -> Iterator[tuple[str, str]]:
 
 def classes(source: Source) -> Iterator[tuple[str, str]]:
     """Yields name and docstring of each class."""
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         docstring = ast.get_docstring(node) if isinstance(node, ast.ClassDef) else None
         if isinstance(node, ast.ClassDef) and docstring:
             yield node.name, docstring
@@ -76,7 +76,7 @@ def said(source: Source) -> Iterator[tuple[int, str]]:
         _, comment, text = line.partition("# ")
         if comment:
             yield number, text
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
             yield node.lineno, node.value
 
