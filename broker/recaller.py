@@ -24,8 +24,10 @@ from .window import EventWindow, Missed
 # So much is given for one question, and in one frame.
 MOST_BYTES: Final = 4 << 20
 FRAME_BYTES: Final = 1 << 20
-Known = Sequence[tuple[str, int, int]]
-"""Site, epoch and number of the last event of that site that an asker has."""
+EventNumber = tuple[str, int, int]
+"""Site, epoch and number of an event."""
+Known = Sequence[EventNumber]
+"""The last event of each site that an asker has."""
 
 
 class RecallingLink(NamedTuple):
@@ -90,13 +92,14 @@ class Recaller:
         found = self._found(window, row, kind, recall.stamps, descent, until)
         if found.reason == MOVED:
             return found
+        kept = window.kept(row, until) if known else []
+        had = _had(known, kept)
         if not found.reason:
-            return Missed([body for body in found.bodies if not _has(known, body)])
+            return Missed([body for body in found.bodies if origin_epoch_seq(body) not in had])
         if known and row is not None and found.reason != LossReason.SPLIT:
-            kept = window.kept(row, until)
             is_latest = window.bounds[kind].keep == "latest"
-            if self._is_anchored(window, row, known) and self._shows_all(topic, kept, known, is_latest=is_latest):
-                return Missed([_told(known, body) for body in kept if not _has(known, body)])
+            if self._is_anchored(window, row, had) and self._shows_all(topic, kept, known, had, is_latest=is_latest):
+                return Missed([_told(known, body) for body in kept if origin_epoch_seq(body) not in had])
         return Missed(window.rest(row, recall.stamps, until) if recall.rest else [], found.reason)
 
     def _found(
@@ -127,18 +130,18 @@ class Recaller:
         evicted, too_old = self._tenure.horizon(epoch, kind)
         return max(evicted, window.origins.evicted(epoch)), max(too_old, window.origins.too_old(epoch, window.bounds[kind].seconds))
 
-    def _shows_all(self, topic: Topic, kept: list[bytes], known: Known, *, is_latest: bool) -> bool:
+    def _shows_all(self, topic: Topic, kept: list[bytes], known: Known, had: set[EventNumber], *, is_latest: bool) -> bool:
         """Tells whether the numbers show that nothing is missing in `kept` which comes after what is `known`."""
-        return all(self._goes_on(topic, kept, mine, is_latest=is_latest) for mine in known)
+        return all(self._goes_on(topic, kept, mine, had, is_latest=is_latest) for mine in known)
 
-    def _is_anchored(self, window: EventWindow, row: int, known: Known) -> bool:
-        """Tells whether everything is there behind an event that is `known`: of other sites, and of those of which none is known.
+    def _is_anchored(self, window: EventWindow, row: int, had: set[EventNumber]) -> bool:
+        """Tells whether everything is there behind an event that an asker `had`: of other sites, and of those of which they had none.
 
         Where there are no other sites, the numbers alone show that.
         """
-        return self._is_alone or window.is_whole_behind(row, lambda body: _has(known, body))
+        return self._is_alone or window.is_whole_behind(row, lambda body: origin_epoch_seq(body) in had)
 
-    def _goes_on(self, topic: Topic, kept: list[bytes], mine: tuple[str, int, int], *, is_latest: bool) -> bool:
+    def _goes_on(self, topic: Topic, kept: list[bytes], mine: EventNumber, had: set[EventNumber], *, is_latest: bool) -> bool:
         """Tells whether the events of one site are all there behind the one that is `mine`, also from one epoch to the next (DPS-1)."""
         site, *last = mine
         place, found = (last[0], last[1]), False
@@ -147,6 +150,8 @@ class Recaller:
             if origin != site:
                 continue
             found = True
+            if (origin, epoch, seq) in had:
+                continue
             if epoch == place[0]:
                 if seq > place[1] + 1 and not is_latest:
                     return False
@@ -158,10 +163,18 @@ class Recaller:
         return self._core.last(topic) == place if site == self._site else found
 
 
-def _has(known: Known, body: bytes) -> bool:
-    """Tells whether somebody has an event, by the numbers that are `known`."""
-    site, epoch, seq = origin_epoch_seq(body)
-    return any((site, epoch) == (mine[0], mine[1]) and seq <= mine[2] for mine in known)
+def _had(known: Known, kept: list[bytes]) -> set[EventNumber]:
+    """Returns those of `kept` that somebody has, by the numbers that are `known`.
+
+    They name one epoch of a site. What stands before their last event there is of that epoch, or of a former one. So they have it, too.
+    """
+    had = set[EventNumber]()
+    places = [origin_epoch_seq(body) for body in kept]
+    for site, epoch, last in known:
+        of_site = [place for place in places if place[0] == site]
+        behind = next((at + 1 for at in reversed(range(len(of_site))) if of_site[at][1] == epoch and of_site[at][2] <= last), 0)
+        had.update(of_site[:behind])
+    return had
 
 
 def _told(known: Known, body: bytes) -> bytes:

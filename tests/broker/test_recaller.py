@@ -230,6 +230,23 @@ def test_a_stamp_of_the_former_owner_is_understood_by_the_one_that_has_what_it_r
     assert heir.reached() == {FORMER: 40, EPOCH: heir.window.stamp}
 
 
+def test_who_has_a_number_of_this_epoch_gets_nothing_again_of_those_before_it() -> None:
+    """DPS-5, DPS-13: an asker names one epoch of a site, and has what stands before it of former ones."""
+    heir = Heir()
+    heir.end()
+    heir.publish(MIX, 2)
+    first, second = heir.told({FORMER: 30})[1]
+    assert heir.told({FORMER: 10}, ("sto", EPOCH, first)) == ("", [second]), "their stamp is older than their number"
+    assert heir.told({}, ("sto", EPOCH, first)) == ("", [second]), "numbers alone show that nothing is missing"
+    assert heir.told({FORMER: 10}, ("lon", 3, 1)) == ("", [2, 3, first, second]), "of this site they name none"
+    alone = Heir(is_alone=False)
+    alone.end()
+    alone.relay(4)
+    alone.publish(MIX)
+    (own,) = alone.told({FORMER: 30}, ("lon", 3, 4))[1]
+    assert alone.told({FORMER: 10}, ("lon", 3, 4)) == ("", [2, 3, own]), "what they have of one site says nothing of another one"
+
+
 def test_who_may_still_be_given_something_by_a_former_owner_is_asked_to_ask_again() -> None:
     """DPS-6: else it would come twice."""
     heir = Heir()
