@@ -6,7 +6,7 @@ import msgspec
 
 from infra.kernel.access import AccessFacts, AccessRule, Listening, Relation, verdict
 from infra.kernel.frames import NOBODY, Barred, Call, Frame, Reply
-from infra.kernel.topics import Topic, kind_of, owner_of
+from infra.kernel.topics import Topic, kind_of, owner_of, user_topic
 
 
 class SocialTwin:
@@ -80,6 +80,10 @@ class SocialTwin:
                 topic, users = msgspec.msgpack.decode(call.body, type=tuple[bytes, list[str]])
                 found = [self.rule(user, Topic(topic)) for user in users]
                 return bytes(0 if rule is None else rule.number for rule in found)
+            case "followed":
+                owners, _ = msgspec.msgpack.decode(call.body, type=tuple[list[str], str])
+                followed = sorted(owner for asker, owner in self.follows if asker == call.user)
+                return msgspec.msgpack.encode(([user_topic(each) for each in followed if not owners or each in owners], None))
             case "is-private":
                 return msgspec.msgpack.encode(self.private.get((call.user, call.client), 0))
             case "private":
