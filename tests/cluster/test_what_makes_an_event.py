@@ -99,7 +99,7 @@ class Town:
         await self.ears["bob"].client.follow("friends")
         await self.ears["bob"].client.subscribe(NEW, lasting=False)
         await self.ears["cyd"].client.subscribe([ANN, MIX])
-        await eventually(lambda: MIX in self.ears["bob"].client.topics, "bob does not hear of his friend's playlist")
+        await eventually(lambda: MIX in self.ears["bob"].client.topics, "bob does not hear of the playlist of a friend")
         await self.is_quiet()
 
     async def listen(self, stack: AsyncExitStack, user: str) -> Ear:

@@ -245,7 +245,7 @@ def test_a_friend_of_whom_nobody_can_say_whether_they_may_be_seen_is_asked_about
     ann = world.client("ann")
     ann.tell(world.now_s, op="subscribe", id=1, follow="friends", topics=[])
     world.answer(world.outlet.replies())
-    world.cut()  # it is known that bob is a friend, and nobody can say whether he may be seen
+    world.cut()  # it is known that bob is a friend, and nobody can say whether that may be shown
     world.answer()
     for _ in range(2):
         world.tick(CALL_S)
