@@ -69,7 +69,7 @@ class Outcome(NamedTuple):
 class Town:
     """A site with all services. Ann and bob are friends, cyd follows ann's playlist and is no friend, and both of them follow an artist.
 
-    Bob's client follows his friends, cyd's names what it follows; eve is away, and follows what cyd follows.
+    Bob's client follows friends, cyd's names what it follows; eve is away, and follows what cyd follows.
     """
 
     def __init__(self, c: Cluster, catalogue: Path) -> None:
