@@ -257,6 +257,7 @@ async def test_a_gap_that_no_number_shows_is_said(browser: Browser, server: Scri
     """DPS-8: and its point is the next one to come back with."""
     keeping(server)
     peer = await connected(browser, server)
+    await peer.heard("subscribe")  # whose answer has a point, too
     await peer.send(event(BOB, 5))
     await peer.send({"op": "gap", "topics": [BOB], "reason": "owner-lost", "point": "p2"})
     await browser.until(rows(2))

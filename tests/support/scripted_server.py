@@ -49,6 +49,7 @@ class Peer:
         self._request = request
         self._said: asyncio.Queue[Message] = asyncio.Queue()
         self._is_over = asyncio.Event()
+        self._closing = asyncio.Lock()
 
     async def heard(self, op: str) -> Message:
         """Returns the next message with this op; others are passed over."""
@@ -84,8 +85,9 @@ class Peer:
         await self.close(number)
 
     async def close(self, number: int) -> None:
-        """Closes with a code, and says nothing before."""
-        await self._socket.close(code=number)
+        """Closes with a code, and says nothing before. Returns when the client has closed, too."""
+        async with self._closing:
+            await self._socket.close(code=number)
 
     def drop(self) -> None:
         """Cuts the TCP connection without a word."""
@@ -103,9 +105,13 @@ class Peer:
         assert self._request.transport is not None
         return self._request.transport.get_write_buffer_size()
 
-    def end(self) -> None:
-        """Takes note that the client's connection is over."""
-        self._is_over.set()
+    async def end(self) -> None:
+        """Takes note that the client's connection is over, when it is closed if we close it.
+
+        A connection that is given up while something of the client is unread is reset, and what was said last does not arrive.
+        """
+        async with self._closing:
+            self._is_over.set()
 
     def note(self, message: Message) -> None:
         """Takes a message of the client. `ops` keeps the ops of all messages; `heard` gives them out."""
@@ -216,5 +222,5 @@ class ScriptedServer:
                     await peer.send(self.inbox.pull(message["client"], {}))
                 self._peers.put_nowait(peer)
         if peer is not None:
-            peer.end()
+            await peer.end()
         return socket
