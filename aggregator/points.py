@@ -25,7 +25,7 @@ from infra.kernel.frames import (
 from infra.kernel.limbo import Limbo
 from infra.kernel.loss_reasons import LossReason
 from infra.kernel.receipts import Receipts
-from infra.kernel.ring import Ring
+from infra.kernel.ring import Ring, hash64
 from infra.kernel.topics import Topic, kind_of
 from infra.runtime.link import Link
 from infra.runtime.link_handlers import makes_no_sense
@@ -186,7 +186,12 @@ class AccessPoints:
         had, now = dict(heirs), self._brokers.announcer.ring
 
         def is_lost(topic: Topic) -> bool:
-            return ring.owner(topic) == slot and kind_of(topic) not in (had.get(now.owner(topic) or "") or ())
+            hashed = hash64(topic)
+            if ring.owner_at(hashed) != slot:
+                return False
+            # An heir speaks of what it was the heir of. What another one had, that is gone too, is its own now without a past.
+            heir = ring.heir_at(hashed)
+            return heir != now.owner_at(hashed) or kind_of(topic) not in (had.get(heir or "") or ())
 
         self.lost(LossReason.OWNER_LOST, is_lost)
 

@@ -82,7 +82,7 @@ class Broker:
         self.links = Node((BROKER, self.node, self.site), context, self, timing=options.link)
         self.mesh = Mesh(options, self.links, born_ms, self._view_changed)
         self.handover = Handover(self.node, options.max_handover_bytes)
-        self.tenure = Tenure(self.node, epoch, lambda slot: slot in self.moves.awaited)
+        self.tenure = Tenure(self.node, epoch, lambda slot: slot in self.moves.awaited, copied(options.window))
         inheritance = Inheritance(self.node, self.core, self.tenure, lambda topics: self.subscribers.adopt(topics))
         links = self.mesh.client.links
         self.moves = TopicMoves(self.node, self.core, links, self.mesh.is_suspected, options.handover_s, self._moves_over, inheritance)

@@ -15,7 +15,7 @@ from infra.kernel.frames import PastTenure, TenureChange, View
 from infra.kernel.loss_reasons import LossReason
 from infra.kernel.membership import MOST_VIEW_NUMBER
 from infra.kernel.ring import Ring, hash64
-from infra.kernel.topics import Topic
+from infra.kernel.topics import Kind, Topic, kind_of
 
 from .window_origins import SeenStamps
 
@@ -46,11 +46,18 @@ class Descent(NamedTuple):
 class Tenure:
     """The changes of the ring that the broker `slot` has seen, whose window counts in `epoch`; and those that others have told.
 
-    `is_awaited(slot)`: tells whether that broker may still hand over what it has recorded.
+    - `is_awaited(slot)`: tells whether that broker may still hand over what it has recorded.
+    - `copied`: the kinds of topics of which heirs have what a broker had that is gone without a word.
     """
 
-    def __init__(self, slot: str, epoch: int, is_awaited: Callable[[str], bool] = lambda slot: False) -> None:
-        self._slot, self._epoch, self._is_awaited = slot, epoch, is_awaited
+    def __init__(
+        self,
+        slot: str,
+        epoch: int,
+        is_awaited: Callable[[str], bool] = lambda slot: False,
+        copied: frozenset[Kind] = frozenset(),
+    ) -> None:
+        self._slot, self._epoch, self._is_awaited, self._copied = slot, epoch, is_awaited, copied
         self._changes: deque[TenureChange] = deque()
         # Of what is older than this stamp, nobody knows who had it.
         self._floor = 0
@@ -170,6 +177,8 @@ class Tenure:
             if left is None or self._owner(left.after, hashed) != slot:
                 return Descent(begins, LossReason.OWNER_LOST)
             if epoch != self._epoch and (stream := self._pasts[epoch][0].stream):
+                if not self._is_inherited(topic, hashed, former, left):
+                    return Descent(begins, LossReason.OWNER_LOST)
                 begins[stream] = stamps.get(stream, 0)  # what came last is known by its place in that, too
             slot, changes, limit = former, past_changes, left.after.number - 1
 
@@ -186,6 +195,16 @@ class Tenure:
             if change.after.number <= limit and self._owner(change.before, hashed) == slot != self._owner(change.after, hashed):
                 return change
         return None
+
+    def _is_inherited(self, topic: Topic, hashed: int, former: str, left: TenureChange) -> bool:
+        """Tells whether a topic that has `left` a broker, whose copies were taken over when it was gone, was handed over or is in a copy.
+
+        An heir has what it was the heir of. Others own the rest then, and know of the same former owner.
+        """
+        is_gone = former not in left.after.slots
+        return not is_gone or (
+            kind_of(topic) in self._copied and self._ring(left.before).heir_at(hashed) == self._owner(left.after, hashed)
+        )
 
     def _owner(self, view: View, hashed: int) -> str | None:
         return self._ring(view).owner_at(hashed)

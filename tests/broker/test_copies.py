@@ -29,7 +29,7 @@ from infra.kernel.frames import (
     Sealed,
     View,
 )
-from infra.kernel.topics import Kind, Topic, parse_topic
+from infra.kernel.topics import Kind, Topic, parse_topic, user_topic
 from infra.runtime.link import Link
 from tests.support.recording_wire import RecordingWire
 
@@ -64,7 +64,7 @@ class Heir:
         self.link = self.linked("b1", 1)
         self.window = EventWindow(8, WINDOWS, 1 << 20)
         self.core = BrokerCore("sto", 8, window=self.window)
-        self.tenure = Tenure("b2", 8)
+        self.tenure = Tenure("b2", 8, copied=frozenset(WINDOWS))
         self.inheritance = Inheritance("b2", self.core, self.tenure, self.adopt)
         self.bereavements = Bereavements(self.core, self.copies.claims)
         self.got: list[int] = []
@@ -139,6 +139,21 @@ def test_what_is_whole_is_taken_over_as_if_its_owner_handed_it_over() -> None:
     heir.tenure.end(heir.window.stamp, 0)
     descent = heir.tenure.descend(ONE, {EPOCH: 1, STREAM: 0})
     assert (descent.reason, descent.begins[EPOCH], descent.begins[STREAM]) == ("", 1, 0)
+
+
+def test_what_another_heir_had_and_kinds_without_copies_are_lost_where_both_owner_and_heir_are_gone() -> None:
+    """DPS-5, DPS-18: an heir that is left owns them now, knows their former owner, and has nothing of them."""
+    heir = Heir()
+    heir.take(event(ONE, 1, anew=True), whole())
+    heir.taken_over(View(4, ("b2",)))
+    heir.tenure.end(heir.window.stamp, 0)
+    stamps = {EPOCH: 1, STREAM: 0}
+    others = [topic for topic in LISTS if BEFORE.ring.owner(topic) == "b1" and BEFORE.ring.heir(topic) == "b3"]
+    assert {heir.tenure.descend(topic, stamps).reason for topic in others} == {"owner-lost"}
+    feeds = [user_topic(f"u{n}") for n in range(60)]
+    had = [topic for topic in feeds if BEFORE.ring.owner(topic) == "b1" and BEFORE.ring.heir(topic) == "b2"]
+    assert {heir.tenure.descend(topic, stamps).reason for topic in had} == {"owner-lost"}
+    assert heir.tenure.descend(ONE, stamps).reason == ""
 
 
 @pytest.mark.parametrize(

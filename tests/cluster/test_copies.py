@@ -10,7 +10,7 @@ from broker.window_bounds import WindowBounds
 from infra.kernel.topics import Kind, parse_topic
 from segue.cluster.role_spec import RoleOptions
 from tests.support.cluster import Cluster
-from tests.support.user import User
+from tests.support.user import User, feed
 
 TOPICS = [f"hm://playlist/user/ann/playlist/p{n}/" for n in range(24)]
 
@@ -88,3 +88,33 @@ async def test_an_heir_goes_on_where_its_owner_was_when_that_is_killed(tcp: bool
             answer = await bob.ask("subscribe", topics=TOPICS, recover=True, point=point)
             assert (answer["recovered"], answer["lost"]) == (True, [])
             assert all(got(bob, topic) in ([1, 2], [0, 1, 2]) for topic in TOPICS)
+
+
+async def test_what_no_heir_has_any_more_is_told_also_where_another_heir_of_its_owner_is_left(tcp: bool) -> None:
+    """DPS-8, DPS-18: owner and heir die together. Of topics without copies all of both is told, and nothing of what an heir still has."""
+    feeds = [feed(f"u{n}") for n in range(24)]
+    async with Cluster(sites=1, brokers=3, tcp=tcp, change=copied) as c:
+        ring, dead = c.of("broker")[0].ring, {"b1", "b2"}
+        owned = {topic for topic in [*TOPICS, *feeds] if ring.owner(parse_topic(topic)) in dead}
+        kept = {topic for topic in TOPICS if topic in owned and ring.heir(parse_topic(topic)) not in dead}
+        assert kept
+        assert owned & set(TOPICS) - kept
+        assert owned & set(feeds)
+        async with c.user("ann") as ann:
+            async with c.user("bob") as bob:
+                for user in (ann, bob):
+                    await user.ask("subscribe", topics=[*TOPICS, *feeds], recover=True)
+                await is_whole(c)
+                await bob.ws.send('{"op":"ping","point":true}')
+                point = (await bob.answer(lambda m: m["op"] == "pong"))["point"]
+            for name in ("sto/b1", "sto/b2"):
+                await c.crash(name)
+            await c.settle()
+            await c.until(lambda: {topic for gap in gaps(ann) for topic in gap["topics"]} >= owned - kept)
+            await ann.fence()
+            assert {topic for gap in gaps(ann) for topic in gap["topics"]} == owned - kept
+            assert {gap["reason"] for gap in gaps(ann)} == {"owner-lost"}
+        async with c.user("bob") as bob:
+            answer = await bob.ask("subscribe", topics=[*TOPICS, *feeds], recover=True, point=point)
+            assert {each["topic"] for each in answer["lost"]} == owned - kept
+            assert {each["reason"] for each in answer["lost"]} == {"owner-lost"}
