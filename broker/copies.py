@@ -19,9 +19,9 @@ from infra.kernel.frames import Copies, CopiesHeld, Frame, KeptEvents, Moved, Pa
 from infra.kernel.recent import RecentIds
 from infra.kernel.topics import Kind, Topic, kind_of
 
-from .core import MAX_INHERITED
 from .inheritance import AT_ONCE, KeptPart, horizons_at, topics_of
 from .said_link import SaidLink
+from .topic_numbers import MAX_INHERITED
 from .window import EventWindow
 from .window_bounds import Windows, copied
 from .window_origins import SeenStamps

@@ -39,9 +39,10 @@ from infra.kernel.frames import Copies, CopiesHeld, KeptEvents, Moved, Past, Vie
 from infra.kernel.ring import Ring, hash64
 from infra.kernel.topics import Kind, Topic, kind_of
 
-from .core import BrokerCore, Last, NumberedEvent
+from .core import BrokerCore, NumberedEvent
 from .inheritance import AT_ONCE, FRAME_BYTES, Inheritance, KeptPart
 from .said_link import SaidLink
+from .topic_numbers import Last
 from .window_origins import InheritedTopic
 
 # How long to wait for one that reads more slowly than its link may queue, or until nothing moves any more.
@@ -264,7 +265,7 @@ class Heirs:
             self.flush()
             self._tell(slot, stream, [topic])
         row = self._core.interest.rows.get(topic)
-        stream.add(waiting, followed=row is not None and self._core.is_followed(row))
+        stream.add(waiting, followed=row is not None and self._core.recorded.is_followed(row))
         if stream.is_large:
             self.flush()
 
@@ -388,7 +389,7 @@ class Heirs:
     def _tell(self, slot: str, stream: HeirStream, topics: Sequence[Topic]) -> None:
         """Tells the heir what there is of `topics`, and that what came of them before counts no more."""
         stream.told.update(topics)
-        lasts: list[Last] = [self._core.last(topic) or NO_LAST for topic in topics]
+        lasts: list[Last] = [self._core.numbers.last(topic) or NO_LAST for topic in topics]
         self._say(slot, stream, Moved(list(topics), lasts, [[] for _ in topics]), anew=True)
         for part in self._inheritance.parts(topics):
             self._say(slot, stream, part, anew=True)
@@ -416,7 +417,7 @@ class Heirs:
         stream.step(StreamStep.TOLD)
 
     def _parts(self, slot: str, stream: HeirStream) -> Iterator[float]:
-        topics = iter(dict.fromkeys([*self._core.counted(), *(topic for _, topic in self._core.recorded())]))
+        topics = iter(dict.fromkeys([*self._core.numbers.counted(), *(topic for _, topic in self._core.recorded.pairs())]))
         while some := list(islice(topics, AT_ONCE)):
             news = [topic for topic in some if self._concerns(topic, slot) and not self._is_told(stream, topic)]
             if news:

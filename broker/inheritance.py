@@ -46,13 +46,13 @@ class Inheritance:
         window = self._core.window
         if window is None:
             return
-        recorded = self._core.recorded()
+        recorded = self._core.recorded.pairs()
         for start in range(0, len(recorded), AT_ONCE):
             parts: dict[str, KeptPart] = {}
             for row, topic in recorded[start : start + AT_ONCE]:
                 if (slot := goes_to(topic)) is not None and self._core.interest.rows.get(topic) == row:
                     part = parts.setdefault(slot, KeptPart())
-                    part.add(topic, self._core.is_followed(row), window.past(row))
+                    part.add(topic, self._core.recorded.is_followed(row), window.past(row))
                     if part.bytes > FRAME_BYTES:
                         yield slot, part.frame()
                         del parts[slot]
@@ -66,7 +66,7 @@ class Inheritance:
         for topic in topics:
             row = rows.get(topic)
             if window is not None and row is not None and (past := window.past(row)) is not None:
-                part.add(topic, self._core.is_followed(row), past)
+                part.add(topic, self._core.recorded.is_followed(row), past)
                 if part.bytes > FRAME_BYTES:
                     yield part.frame()
                     part = KeptPart()

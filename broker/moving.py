@@ -158,7 +158,7 @@ class TopicMoves:
             topics: list[Topic] = frame.topics  # type: ignore[assignment]  # the codec has checked them
             for topic, last, ids in zip(topics, frame.lasts, frame.ids, strict=True):
                 if last != NO_LAST:
-                    self._core.inherit(topic, last)
+                    self._core.numbers.inherit(topic, last)
                 for event_id in ids:
                     self._core.know(topic, event_id)
         elif self._inheritance is not None:
@@ -252,13 +252,13 @@ def leaving(core: BrokerCore, goes_to: Callable[[Topic], str | None]) -> Iterato
     - `core`: has the numbers, and forgets those that it gives away.
     - `goes_to(topic)`: returns the slot that a topic goes to; None: it stays.
     """
-    topics = iter(core.counted())
+    topics = iter(core.numbers.counted())
     while part := list(islice(topics, AT_ONCE)):
         lasts: dict[str, dict[Topic, tuple[int, int]]] = {}
         for topic in part:
-            if (last := core.last(topic)) is not None and (slot := goes_to(topic)) is not None:
+            if (last := core.numbers.last(topic)) is not None and (slot := goes_to(topic)) is not None:
                 lasts.setdefault(slot, {})[topic] = last
-                core.give_up(topic)
+                core.numbers.give_up(topic)
         yield None, None
         for slot, some in lasts.items():
             yield slot, Moved(list(some), list(some.values()), [[] for _ in some])

@@ -160,7 +160,7 @@ class Recaller:
                 place = epoch, seq
             else:
                 return False
-        return self._core.last(topic) == place if site == self._site else found
+        return self._core.numbers.last(topic) == place if site == self._site else found
 
 
 def _had(known: Known, kept: list[bytes]) -> set[EventNumber]:

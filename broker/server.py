@@ -461,7 +461,7 @@ class Broker:
             "broker_site_events_received_total": core.site_events,
             "broker_site_events_stale_total": core.stale,
             "broker_interest_rows": len(core.interest),
-            "broker_topics_lingering": len(core.lingering),
+            "broker_topics_lingering": len(core.recorded.lingering),
             "broker_links_behind": len(core.laggards) if core.laggards is not None else 0,
             "broker_window_served_total": core.laggards.served if core.laggards is not None else 0,
             "broker_window_passed_total": core.laggards.lost if core.laggards is not None else 0,

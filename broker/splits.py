@@ -80,7 +80,7 @@ class Splits:
                 return here.owner(topic) == self._me != there.owner(topic)
 
             # As if this broker had been started a millisecond later than it was.
-            self._core.begin_epoch(self._core.epoch + (1 << SLOT_BITS), is_both)
+            self._core.numbers.begin_epoch(self._core.numbers.epoch + (1 << SLOT_BITS), is_both)
             self._learned()
             in_turns(self._tell_of(is_both))
 

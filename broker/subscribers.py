@@ -36,11 +36,12 @@ from infra.runtime.turns import in_turns
 
 from .bereavements import Bereavements
 from .client import SiteClient
-from .core import BrokerCore, Rows
+from .core import BrokerCore
 from .handover import Handover
 from .laggards import Laggards
 from .mesh import Mesh
 from .recaller import Recaller, RecallingLink
+from .recorded_rows import Rows
 from .site_outlets import SiteOutlets
 from .window_bounds import copied
 
@@ -253,7 +254,7 @@ class Subscribers:
 
     def adopt(self, topics: Sequence[tuple[Topic, bool]]) -> None:
         """Goes on recording topics that have come from another broker; for each, whether it was followed at this site."""
-        if news := self._core.adopt(topics):
+        if news := self._core.recorded.adopt(topics):
             for client in self._far.values():
                 client.want(news)
             self._adopted = {site: client.announcer.mark() for site, client in self._far.items()}
@@ -337,7 +338,7 @@ class Subscribers:
     def tick(self, now_s: float) -> None:
         """Ends the recording of what nobody has followed for long at `now_s`, and frees rows."""
         self._adopted_beats += 1
-        self._withdraw(*self._core.tick(now_s))
+        self._withdraw(*self._core.recorded.tick(now_s))
         if changed := self._core.gains.changed():
             for client in self._far.values():
                 client.reweigh(changed)
@@ -345,9 +346,9 @@ class Subscribers:
 
     def hand_over(self) -> Iterator[float]:
         """Ends, a part in each turn, the recording of what nobody follows and another broker records by now."""
-        left = self._core.lingering.pairs()
+        left = self._core.recorded.lingering.pairs()
         for start in range(0, len(left), AT_ONCE):
-            self._withdraw(*self._core.hand_over(left[start : start + AT_ONCE]))
+            self._withdraw(*self._core.recorded.hand_over(left[start : start + AT_ONCE]))
             yield 0.0
 
     def release(self) -> None:

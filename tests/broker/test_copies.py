@@ -70,7 +70,7 @@ class Heir:
         self.got: list[int] = []
 
     def adopt(self, topics: Sequence[tuple[Topic, bool]]) -> None:
-        self.core.adopt(topics)
+        self.core.recorded.adopt(topics)
 
     def linked(self, slot: str, incarnation: int) -> Link:
         hello = Hello("broker", slot, "sto", incarnation, 1, View(0, ()), tags=HIGHEST_TAG)

@@ -6,11 +6,9 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from broker.core import RETAINED_COUNTS, BrokerCore
-from broker.window import EventWindow
-from broker.window_bounds import WindowBounds
+from broker.core import BrokerCore
 from infra.kernel.events import Event, encode_tail, numbering
-from infra.kernel.topics import Kind, Topic, format_topic, user_topic
+from infra.kernel.topics import Topic, format_topic, user_topic
 from tests.support.assignments import assignment
 
 DAN, EVE = user_topic("dan"), user_topic("eve")
@@ -44,7 +42,7 @@ def test_the_first_event_of_a_topic_that_has_come_says_which_number_it_goes_on_f
     """DPS-1: and no other one."""
     core, receiver = BrokerCore("sto", 8), Receiver()
     core.subscribe(core.open(receiver, False), [DAN, EVE], [0, 1])
-    core.inherit(DAN, (7, 41))
+    core.numbers.inherit(DAN, (7, 41))
     published(core, DAN, 2)
     published(core, EVE, 1)
     assert [(body["epoch"], body.get("after")) for _, body in receiver] == [(8, [7, 41]), (8, None), (8, None)]
@@ -53,13 +51,13 @@ def test_the_first_event_of_a_topic_that_has_come_says_which_number_it_goes_on_f
 def test_events_that_nobody_gets_between_two_owners_show_as_missing() -> None:
     """DPS-1: nobody follows the topic for a moment, or it is out of real time."""
     core, receiver = BrokerCore("sto", 8), Receiver()
-    core.inherit(DAN, (7, 41))
+    core.numbers.inherit(DAN, (7, 41))
     published(core, DAN, 2)
     core.subscribe(core.open(receiver, False), [DAN], [0])
     core.assign(assignment(1, DAN))
-    before = core.last(DAN)
+    before = core.numbers.last(DAN)
     core.publish(event(DAN, "out"))
-    assert (before, core.last(DAN), receiver) == ((7, 43), (7, 44), [])
+    assert (before, core.numbers.last(DAN), receiver) == ((7, 43), (7, 44), [])
     core.assign(assignment(2, base=1, come=(DAN,)))
     core.publish(event(DAN, "in"))
     assert receiver[0][1]["after"] == [7, 44]
@@ -73,12 +71,12 @@ def test_what_a_broker_knows_of_a_topic_goes_with_it_and_is_no_longer_its_own() 
     published(core, DAN, 3)
     published(core, EVE, 2)
     core.release(*core.unsubscribe(bit, [EVE])[1][0])
-    assert (core.last(DAN), core.last(EVE), core.last(user_topic("zoe"))) == ((7, 3), (7, 5), None)
-    assert {DAN, EVE} <= set(core.counted())
+    assert (core.numbers.last(DAN), core.numbers.last(EVE), core.numbers.last(user_topic("zoe"))) == ((7, 3), (7, 5), None)
+    assert {DAN, EVE} <= set(core.numbers.counted())
     assert set(core.known_ids()) == {(DAN, b"%r-%d" % (DAN, n)) for n in range(3)} | {(EVE, b"%r-%d" % (EVE, n)) for n in range(2)}
     for topic in (DAN, EVE):
-        core.give_up(topic)
-        assert core.last(topic) is None
+        core.numbers.give_up(topic)
+        assert core.numbers.last(topic) is None
     core.publish(event(DAN, "back"))
     assert receiver[-1][1]["seq"] == 6, "above every number that was given here"
     core.know(EVE, b"e-9")
@@ -90,18 +88,10 @@ def test_a_topic_that_comes_back_and_got_no_number_elsewhere_goes_on_where_it_wa
     core, receiver = BrokerCore("sto", 7), Receiver()
     core.subscribe(core.open(receiver, False), [DAN], [0])
     published(core, DAN, 3)
-    core.give_up(DAN)
-    core.inherit(DAN, (7, 4))  # one was passed over meanwhile
+    core.numbers.give_up(DAN)
+    core.numbers.inherit(DAN, (7, 4))  # one was passed over meanwhile
     core.publish(event(DAN, "back"))
     assert [(body["seq"], body.get("after")) for _, body in receiver][-1] == (5, None)
-
-
-def test_of_topics_that_have_come_as_many_are_remembered_as_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("broker.core.MAX_INHERITED", 2)
-    core = BrokerCore("sto", 8)
-    for topic in (DAN, EVE, user_topic("zoe")):
-        core.inherit(topic, (7, 1))
-    assert [core.last(DAN), core.last(EVE)] == [None, (7, 1)]
 
 
 FAR = [(site, slot) for site in ("lon", "ash") for slot in ("b1", "b2", "b3")]
@@ -248,23 +238,6 @@ def test_what_nobody_wanted_for_a_moment_uses_its_number_up(released: bool) -> N
     assert (second - first, core.unmatched) == (3, 2)  # type: ignore[operator]
 
 
-def test_a_count_that_was_forgotten_starts_above_every_number_given_before() -> None:
-    """Counts of unwanted topics are bounded in number; within an epoch a number of a topic never repeats."""
-    core, receiver = BrokerCore("sto", 7), Receiver()
-    bit = core.open(receiver, far=False)
-    topics = [DAN] * 5 + [user_topic(f"u{n}") for n in range(RETAINED_COUNTS + 1)] + [DAN]
-    given: dict[Topic, set[object]] = defaultdict(set)
-    for topic in topics:
-        core.subscribe(bit, [topic], [1])
-        core.publish(event(topic))
-        (number,) = seqs(receiver)
-        assert number not in given[topic]
-        given[topic].add(number)
-        receiver.clear()
-        for row, dead in core.unsubscribe(bit, [topic])[1]:
-            core.release(row, dead)
-
-
 def test_an_event_from_another_site_goes_to_local_aggregators_only_and_unchanged() -> None:
     """SB-25: never over another site link, whoever wants it there."""
     core, here, far = BrokerCore("sto", 7), Receiver(), Receiver()
@@ -324,139 +297,3 @@ def test_what_nobody_wants_is_not_offloaded_but_unmatched() -> None:
     core.assign(assignment(1, DAN))
     core.publish(event())
     assert (core.unmatched, core.offloaded) == (1, 0)
-
-
-class Recording:
-    """A core with a window of users' topics, an aggregator, and a broker of another site.
-
-    `owned`: whether it owns its topics; `kept_on`: whether it records those that are left.
-    """
-
-    def __init__(self) -> None:
-        self.window = EventWindow(7, {Kind.USER: WindowBounds(seconds=2.0)}, 1 << 20)
-        self.owned = self.kept_on = True
-        self.core = BrokerCore("sto", 7, window=self.window, owns=lambda topic: self.owned, keeps=lambda topic: self.kept_on)
-        self.here, self.lon = Receiver(), Receiver()
-        self.near, self.far = self.core.open(self.here, False), self.core.open(self.lon, True, ("lon", "b1"))
-
-    def kept(self) -> list[object]:
-        return [json.loads(body)["seq"] for _, _, body in self.window.after(0)]
-
-    def ticks(self, *times_s: float) -> list[tuple[list[Topic], list[Topic]]]:
-        """Returns which topics this site no longer wants, and which nobody wants, tick by tick."""
-        found = [self.core.tick(now_s) for now_s in times_s]
-        return [([topic for _, topic in silent], [topic for _, topic in dead]) for silent, dead in found]
-
-
-def test_a_topic_is_recorded_while_it_is_followed_and_as_long_after_and_nobody_else_hears_of_that() -> None:
-    """DPS-4: its row and its interest at other sites are kept for as long as its events."""
-    site = Recording()
-    core = site.core
-    assert core.subscribe(site.near, [DAN], [0]) == [(0, DAN)]
-    core.publish(event(DAN))
-    site.ticks(0.5)
-    assert core.unsubscribe(site.near, [DAN]) == ([], [])
-    core.publish(event(DAN))
-    core.relay([0], [far_body(DAN, 42)])
-    assert (seqs(site.here), site.kept(), core.unmatched, core.stale) == ([1], [1, 2, 42], 1, 0)
-    assert list(core.wanted_here()) == [(0, DAN)]
-    assert site.ticks(1.0, 2.0, 2.5) == [([], [])] * 3
-    assert core.subscribe(site.near, [DAN], [0]) == []  # the other sites have not been told that it was left
-    core.unsubscribe(site.near, [DAN])
-    assert site.ticks(3.0, 4.5, 5.0) == [([], []), ([], []), ([DAN], [DAN])]
-    assert (site.kept(), list(core.wanted_here()), len(core.lingering)) == ([], [], 0)
-    core.release(0, DAN)
-    core.publish(event(DAN))
-    assert site.kept() == []
-
-
-def test_a_topic_that_only_another_site_follows_is_recorded_for_it_and_not_wanted_here() -> None:
-    """DPS-4"""
-    site = Recording()
-    assert site.core.subscribe(site.far, [DAN], [0]) == []
-    site.core.publish(event(DAN))
-    assert site.core.close(site.far) == ([], [])
-    site.core.publish(event(DAN))
-    assert (site.kept(), list(site.core.wanted_here())) == ([1, 2], [])
-    assert site.ticks(0.5, 1.0, 3.0) == [([], []), ([], []), ([], [DAN])]
-
-
-def test_a_topic_that_another_site_still_follows_is_no_longer_wanted_here_when_its_time_is_over() -> None:
-    """DPS-4"""
-    site = Recording()
-    site.core.subscribe(site.near, [DAN], [0])
-    site.core.subscribe(site.far, [DAN], [0])
-    site.core.unsubscribe(site.near, [DAN])
-    assert site.ticks(0.5, 1.0, 3.0) == [([], []), ([], []), ([DAN], [])]
-    site.core.publish(event(DAN))
-    assert (seqs(site.lon), site.kept()) == ([1], [1])
-
-
-def test_a_topic_that_has_gone_to_another_broker_is_kept_until_that_one_has_it() -> None:
-    """DPS-4, DPS-13: its new owner records it, when it has what was recorded here."""
-    site = Recording()
-    site.core.subscribe(site.near, [DAN, EVE], [0, 1])
-    site.core.unsubscribe(site.near, [EVE])
-    site.owned = False
-    assert site.core.unsubscribe(site.near, [DAN]) == ([], [])
-    left = site.core.lingering.pairs()
-    assert site.core.hand_over(left) == ([(1, EVE), (0, DAN)], [(1, EVE), (0, DAN)])
-    assert site.core.hand_over(left) == ([], [])
-    assert len(site.core.lingering) == 0
-    site.kept_on = False
-    site.core.subscribe(site.near, [EVE], [0])
-    assert site.core.unsubscribe(site.near, [EVE]) == ([(1, EVE)], [(1, EVE)])
-
-
-def test_a_topic_that_comes_from_another_broker_is_recorded_though_nobody_follows_it() -> None:
-    """DPS-4, DPS-13: other sites hear of one that was followed here. It ends as any that was left."""
-    site, mix = Recording(), Topic(b"Pann/mix")
-    site.core.subscribe(site.far, [EVE], [0])
-    assert site.core.adopt([(DAN, True), (EVE, False), (EVE, True)]) == [(1, DAN), (0, EVE)]
-    site.core.publish(event(DAN))
-    assert (len(site.kept()), site.core.unmatched) == (1, 1)
-    assert sorted(site.core.recorded()) == [(0, EVE), (1, DAN)]
-    assert [site.core.is_followed(row) for row in (0, 1)] == [True, True]
-    assert site.core.adopt([(DAN, True)]) == []
-    assert len(site.core.lingering) == 2
-    assert BrokerCore("sto", 1).adopt([(mix, True)]) == []
-    assert list(BrokerCore("sto", 1).recorded()) == []
-
-
-def test_a_kind_without_a_window_has_nothing_in_its_rows_and_is_gone_when_it_is_left() -> None:
-    """DPS-3"""
-    site, mix = Recording(), Topic(b"Pann/mix")
-    site.core.subscribe(site.near, [mix], [0])
-    assert list(site.core.interest.masks) == [1 << site.near]
-    site.core.publish(event(mix))
-    assert (len(site.here), site.kept(), site.window.used_bytes) == (1, [], 0)
-    assert site.core.unsubscribe(site.near, [mix]) == ([(0, mix)], [(0, mix)])
-
-
-def test_an_event_that_is_not_delivered_because_its_topic_is_out_is_missed() -> None:
-    """DPS-5: nobody is told that nothing is missing."""
-    site = Recording()
-    site.core.subscribe(site.near, [DAN], [0])
-    site.core.assign(assignment(1, DAN))
-    site.core.publish(event(DAN))
-    assert (seqs(site.here), site.core.offloaded) == ([], 1)
-    assert site.window.topic_after(0, Kind.USER, 0).reason == "offloaded"
-
-
-@pytest.mark.parametrize("body", [b"", b"{}", b'{"op":"event",', b'{"op":"event","topic":"hm://presence/user/dan/"}'])
-def test_what_no_broker_has_written_is_neither_recorded_nor_passed_on_where_events_are_kept(body: bytes) -> None:
-    """DPS-5: a broker of another site sent it. An aggregator that asked about the past lost its link for that."""
-    site = Recording()
-    site.core.subscribe(site.near, [DAN], [0])
-    site.core.relay([0, 0], [far_body(DAN, 42), body])
-    assert (seqs(site.here), site.kept(), site.core.stale) == ([42], [42], 1)
-
-
-def test_an_event_of_another_site_that_names_another_topic_does_not_decide_how_the_topic_is_kept() -> None:
-    """DPS-7: a playlist was kept like presence, the latest event only."""
-    site = Recording()
-    mix = Topic(b"Pann/mix")
-    site.window.bounds[Kind.PLAYLIST] = WindowBounds(seconds=2.0)
-    site.core.subscribe(site.near, [mix], [0])
-    site.core.relay([0], [far_body(DAN, 42)])
-    assert (site.kept(), site.core.stale) == ([], 1)

@@ -161,12 +161,12 @@ def test_what_waits_of_a_topic_that_moves_is_as_if_it_had_not_come() -> None:
     owner.publish(ONE, event_id=b"a")
     owner.held("b3")
     owner.publish(ONE, event_id=b"b")
-    before = owner.core.last(ONE)
+    before = owner.core.numbers.last(ONE)
     more = View(5, (*ALL.slots, *(f"c{n}" for n in range(40))))
     assert more.ring.owner(ONE) != "b1", "choose another topic"
     owner.follow(more)
     assert owner.fates == [Fate.LET_OUT, Fate.MOVED]
-    assert (before, owner.core.last(ONE)) == ((EPOCH, 2), (EPOCH, 1))
+    assert (before, owner.core.numbers.last(ONE)) == ((EPOCH, 2), (EPOCH, 1))
     assert [event_id for _, event_id in owner.core.known_ids()] == [b"a"]
 
 
@@ -268,7 +268,7 @@ def test_what_nobody_wants_uses_its_number_up_at_the_heir_too() -> None:
     owner = Owner(wanted=[])
     owner.follow(ALL)
     owner.link("b2", "b3")
-    owner.core.inherit(ONE, (3, 4))
+    owner.core.numbers.inherit(ONE, (3, 4))
     owner.publish(ONE)
     moved = [part for frame in owner.said("b3") for part in frame.parts if isinstance(part, Moved)]
     assert moved[-1].lasts == [(3, 5)]
@@ -296,7 +296,7 @@ def test_after_a_split_an_heir_has_nothing_before_it_is_told_everything_anew() -
     owner.held("b3")
     owner.publish(ONE)
     before = owner.said("b3")[-1].stream
-    owner.core.begin_epoch(EPOCH + 1, lambda topic: True)
+    owner.core.numbers.begin_epoch(EPOCH + 1, lambda topic: True)
     owner.heirs.split()
     assert owner.heirs.uncopied == 2
     owner.heirs.take("b3", CopiesHeld(before, 2))

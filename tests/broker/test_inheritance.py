@@ -41,7 +41,7 @@ class HeirOrFormer:
 
     def adopt(self, topics: Sequence[tuple[Topic, bool]]) -> None:
         self.adopted += topics
-        self.core.adopt(topics)
+        self.core.recorded.adopt(topics)
 
     def deliver(self, handle: int, body: bytes) -> None:
         pass
@@ -101,7 +101,7 @@ def test_what_is_recorded_of_topics_that_go_is_there_and_stamps_of_before_are_un
     assert heir.ask(MIX, e7=point + 1) == ("", [])
     assert heir.ask(MIX, e7=0) == ("", [(7, 1), (7, 2), (7, 3)])
     assert heir.ask(OTHER, e7=point) == ("", [])
-    assert heir.ask(GOES[0], e7=0) == ("", [former.core.last(GOES[0])])
+    assert heir.ask(GOES[0], e7=0) == ("", [former.core.numbers.last(GOES[0])])
     heir.publish(OTHER)
     assert heir.ask(OTHER, e7=point)[0] == ""
     assert len(heir.ask(OTHER, e7=point)[1]) == 1, "it is recorded on, though nobody follows it"
@@ -201,7 +201,7 @@ def test_memory_stays_within_its_bound_and_what_does_not_fit_is_missed() -> None
     assert heir.window.used_bytes <= heir.window.max_bytes
     reasons = [heir.ask(topic, e7=0)[0] for topic in GOES]
     assert set(reasons) == {"evicted"}
-    assert heir.ask(GOES[-1], e7=former.window.stamp - 1) == ("", [former.core.last(GOES[-1])])
+    assert heir.ask(GOES[-1], e7=former.window.stamp - 1) == ("", [former.core.numbers.last(GOES[-1])])
 
 
 @given(
@@ -228,7 +228,7 @@ def test_from_owner_to_owner_who_is_told_that_nothing_is_missing_gets_each_event
             stamps, missed = {each.window.epoch: each.window.stamp for each in brokers}, []
         if act == "publish":
             brokers[owner].publish(topic)
-            missed.append((owner + 7, brokers[owner].core.last(topic)[1]))  # type: ignore[index]
+            missed.append((owner + 7, brokers[owner].core.numbers.last(topic)[1]))  # type: ignore[index]
         elif act == "tick":
             now_s += 1.0
             for each in brokers:
@@ -245,9 +245,9 @@ def test_from_owner_to_owner_who_is_told_that_nothing_is_missing_gets_each_event
                 heir.inheritance.take(former.slot, kept)
             heir.inheritance.end(former.slot, former.inheritance.ending(number, len(parts)))
             heir.inheritance.sealed(former.slot, view)
-            if (last := former.core.last(topic)) is not None:
-                former.core.give_up(topic)
-                heir.core.inherit(topic, last)
+            if (last := former.core.numbers.last(topic)) is not None:
+                former.core.numbers.give_up(topic)
+                heir.core.numbers.inherit(topic, last)
             owner = 1 - owner
             for each in brokers:
                 each.recaller.owns_now()

@@ -53,7 +53,7 @@ class Site:
         self.moves = TopicMoves(me, self.core, self.links, self.suspected.__contains__, 1.0, self.over, self.inheritance)
 
     def adopt(self, topics: Sequence[tuple[Topic, bool]]) -> None:
-        self.core.adopt(topics)
+        self.core.recorded.adopt(topics)
 
     def over(self) -> None:
         self.ended += 1
@@ -85,7 +85,7 @@ async def test_numbers_and_ids_go_to_the_new_owner_before_the_seal_and_to_nobody
     assert lasts.keys() == ids.keys() == {*GOES}
     assert all(epoch == 7 for epoch, _ in lasts.values())
     assert all(ids[topic] == [b"%b-id" % topic] for topic in GOES)
-    assert site.core.last(GOES[0]) is None
+    assert site.core.numbers.last(GOES[0]) is None
 
 
 async def test_the_window_goes_to_the_new_owner_before_the_seal_and_to_nobody_of_an_older_version() -> None:
@@ -142,7 +142,7 @@ async def test_a_new_owner_takes_what_comes_until_the_seal_and_nothing_of_a_stra
     site.moves.take("b1", Sealed(TWO))
     assert (site.moves.is_over, site.ended) == (True, 1)
     site.moves.take("b1", Moved([topic], [(6, 99)], [[]]))
-    assert (site.core.last(topic), site.core.last(other)) == ((6, 41), None)
+    assert (site.core.numbers.last(topic), site.core.numbers.last(other)) == ((6, 41), None)
     site.publish(topic, "id")
     assert site.core.duplicates == 1
 

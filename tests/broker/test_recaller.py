@@ -157,7 +157,7 @@ def test_among_several_sites_an_event_that_is_known_must_be_there_still() -> Non
 def test_numbers_go_on_from_one_epoch_to_the_next_where_it_says_after_which_event() -> None:
     """DPS-1, DPS-5: a topic that has moved as planned."""
     place = Place()
-    place.core.inherit(MIX, (3, 41))
+    place.core.numbers.inherit(MIX, (3, 41))
     assert place.ask(MIX, None, ("sto", 3, 41)) == ("", [])
     assert place.ask(MIX, None, ("sto", 3, 40)) == ("expired", [])
     place.publish(MIX, 2)
@@ -195,7 +195,7 @@ class Heir(Place):
             [PastTenure(FORMER, "b2", 40, evicted, {"playlist": too_old}, [TenureChange(View(1, ("b2",)), View(2, ("b1",)))])],
             self.window.stamp,
         )
-        self.core.inherit(MIX, (FORMER, 3))
+        self.core.numbers.inherit(MIX, (FORMER, 3))
 
     def end(self) -> None:
         self.awaited.clear()

@@ -32,7 +32,7 @@ class OneBroker:
         self.core = BrokerCore("sto", 7)
         self.core.subscribe(self.core.open(Taker(), False), TOPICS, range(len(TOPICS)))
         for topic in TOPICS:
-            self.core.inherit(topic, (5, 1))
+            self.core.numbers.inherit(topic, (5, 1))
         tags = OLD_TAG if old else 39
         self.wires = {slot: RecordingWire() for slot in others}
         self.links: dict[str, Link] = {}
@@ -51,7 +51,7 @@ class OneBroker:
 
     @property
     def broken_off(self) -> set[Topic]:
-        return {topic for topic in TOPICS if self.core.last(topic) != (5, 1)}
+        return {topic for topic in TOPICS if self.core.numbers.last(topic) != (5, 1)}
 
 
 async def turns() -> None:

@@ -17,10 +17,12 @@ from broker.handover import Handover
 from broker.heirs import Heirs
 from broker.inheritance import Inheritance
 from broker.laggards import Laggards
+from broker.link_masks import LinkMasks
 from broker.moving import TopicMoves
 from broker.recaller import Recaller
 from broker.server import Broker
 from broker.tenure import Descent, Tenure
+from broker.topic_numbers import TopicNumbers
 from broker.window import EventWindow, Missed
 from broker.window_origins import Origins
 from infra.kernel.announcer import Announcer
@@ -46,9 +48,9 @@ class PlantedDefect(NamedTuple):
     wrong: Callable[..., Any]
 
 
-def _same_number_again(core: BrokerCore, row: int, topic: Topic) -> int:
-    core._seqs[row] = seq = core._seqs.get(row, 0) + 1
-    core._retained.pop(topic, None)
+def _same_number_again(numbers: TopicNumbers, row: int, topic: Topic) -> int:
+    numbers._seqs[row] = seq = numbers._seqs.get(row, 0) + 1
+    numbers._retained.pop(topic, None)
     return seq
 
 
@@ -106,8 +108,8 @@ def _says_done(forwarder: Forwarder, slot: str, hops: int, events: Any, done: Ca
     done(True)
 
 
-def _one_number_less(core: BrokerCore, topic: Topic) -> tuple[int, int] | None:
-    last = _LAST(core, topic)
+def _one_number_less(numbers: TopicNumbers, topic: Topic) -> tuple[int, int] | None:
+    last = _LAST(numbers, topic)
     return last and (last[0], last[1] - 1)
 
 
@@ -151,20 +153,20 @@ def _waits_for_nobody(heirs: Heirs) -> None:
 
 _SENDS = Heirs.flush
 _BEGIN, _AFTER = TopicMoves.begin, EventWindow.topic_after
-_LAST = BrokerCore.last
+_LAST = TopicNumbers.last
 _DESCEND = Tenure.descend
 _RESUME = Laggards.resume
 _SEAL, _FLUSH, _GIVE = Link._seal, Link.flush, Hub._give
 DEFECTS: Final = {
     "ids-forgotten": PlantedDefect("an id that came already is taken for a new one", RecentIds, "seen", lambda *_: False),
-    "numbers-again": PlantedDefect("the count of a topic begins anew within an epoch", BrokerCore, "_next", _same_number_again),
+    "numbers-again": PlantedDefect("the count of a topic begins anew within an epoch", TopicNumbers, "_next", _same_number_again),
     "told-installed": PlantedDefect("marks are reached before anybody has answered", Announcer, "_lacks", lambda *_: False),
     "not-announced": PlantedDefect("a link that comes back hears of nothing", Announcer, "node_up", _silent_node_up),
     "not-moved": PlantedDefect("a new owner hears of nothing", Announcer, "set_view", _moves_nothing),
     "never-parts": PlantedDefect("a former owner serves for ever", Announcer, "_part", lambda *_: None),
     "no-handover": PlantedDefect("a new owner does not wait for interest", Handover, "begin", lambda *_: None),
     "relays-to-all": PlantedDefect("an event of another site goes to other sites, too", BrokerCore, "relay", _relay_to_all),
-    "two-a-site": PlantedDefect("a site gets two copies while a topic moves there", BrokerCore, "_once_per_site", lambda _, far, __: far),
+    "two-a-site": PlantedDefect("a site gets two copies while a topic moves there", LinkMasks, "once_per_site", lambda _, far, __: far),
     "not-unsubscribed": PlantedDefect("who unsubscribes stays in the row", Hub, "unsubscribe", _stays),
     "never-silent": PlantedDefect(
         "a peer that says nothing is never given up", StandingLinks, "_beat_on", lambda _, link, beat: link.send(beat)
@@ -183,7 +185,7 @@ DEFECTS: Final = {
     "one-too-late": PlantedDefect("a link goes on one stamp after the right one", Laggards, "resume", _resumes_late),
     "no-seal": PlantedDefect("a new owner does not wait for what former ones hand over", TopicMoves, "_is_awaited", lambda *_: False),
     "ids-left-behind": PlantedDefect("ids of publications stay with the former owner", BrokerCore, "known_ids", lambda _: ()),
-    "one-number-less": PlantedDefect("a new owner is told the last number but one", BrokerCore, "last", _one_number_less),
+    "one-number-less": PlantedDefect("a new owner is told the last number but one", TopicNumbers, "last", _one_number_less),
     "seals-at-once": PlantedDefect("a step is sealed before what goes in the one before", TopicMoves, "begin", _seals_at_once),
     "window-left-behind": PlantedDefect("what is recorded stays with the former owner", Inheritance, "leaving", lambda *_: iter(())),
     "place-forgotten": PlantedDefect("an event that came with a topic loses its place", Origins, "get", lambda *_: None),

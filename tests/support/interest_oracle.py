@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from broker.core import HERE
+from broker.recorded_rows import HERE
 from infra.kernel.interest import Interest
 from infra.kernel.ring import Ring
 from infra.kernel.topics import Topic

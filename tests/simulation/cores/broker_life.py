@@ -3,8 +3,9 @@
 import random
 from typing import Any, ClassVar, Final
 
-from broker.core import BrokerCore, Rows
+from broker.core import BrokerCore
 from broker.recaller import Recaller, RecallingLink
+from broker.recorded_rows import Rows
 from broker.tenure import Tenure
 from broker.window import EVENT_BYTES, TOPIC_BYTES, EventWindow
 from broker.window_bounds import WindowBounds
@@ -328,11 +329,11 @@ class BrokerLife(CoreLife):
     def _tick(self, count: int, *_: int) -> None:
         for _n in range(1 + count % 4):
             self.now_s += TICK_S
-            self._withdrawn(*self.core.tick(self.now_s))
+            self._withdrawn(*self.core.recorded.tick(self.now_s))
 
     def _begin_epoch(self, which: int, *_: int) -> None:
         broken = TOPICS[which % len(TOPICS)]
-        self.core.begin_epoch(self.core.epoch + 1, lambda topic: topic == broken)
+        self.core.numbers.begin_epoch(self.core.numbers.epoch + 1, lambda topic: topic == broken)
 
     def _note(self, which: int, *_: int) -> None:
         """Has somebody who follows a topic on a live link remember where they are."""

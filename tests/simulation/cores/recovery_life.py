@@ -407,7 +407,7 @@ class RecoveryLife(CoreLife):
     def _tick(self, count: int, *_: int) -> None:
         for _n in range(1 + count % 3):
             self.now_s += TICK_S
-            for row, topic in self.owner.tick(self.now_s)[1]:
+            for row, topic in self.owner.recorded.tick(self.now_s)[1]:
                 self.owner.release(row, topic)
             self.point.tick(self.now_s, self.now_s)
 

@@ -1,0 +1,138 @@
+"""The rows that are recorded in a window, for as long as somebody follows their topics, and for some time after (DPS-4). Pure.
+
+For so long a row is kept, and so is its interest at other sites, if its topic was followed here: whoever comes back misses nothing.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
+
+from infra.kernel.events import origin_if_sound, topic_in
+from infra.kernel.interest import LINKS, Interest
+from infra.kernel.topics import Topic, kind_of
+
+from .lingering import Lingering
+from .link_masks import LinkMasks
+from .window import EventWindow
+
+# The bits of a row's mask that are no links: it is recorded, and it is or was lately followed at this site. With the first set a row is
+# not dead, with the second it is wanted here. A row of a kind that has no window has neither, so it pays one comparison an event.
+RECORDED: Final = 1 << 63
+HERE: Final = 1 << 62
+
+Rows = list[tuple[int, Topic]]
+
+
+class RecordedRows:
+    """The rows of `interest` that are recorded in `window`; none where there is no window.
+
+    - `owns(topic)`: tells whether a topic is this broker's. One that has gone to another broker is recorded there.
+    - `keeps(topic)`: tells whether one that nobody follows any more is recorded for a while, also one that is going to another broker.
+    """
+
+    def __init__(
+        self,
+        interest: Interest,
+        links: LinkMasks,
+        window: EventWindow | None,
+        owns: Callable[[Topic], bool],
+        keeps: Callable[[Topic], bool],
+    ) -> None:
+        self.lingering = Lingering()
+        self._interest, self._links, self._window = interest, links, window
+        self._owns, self._keeps = owns, keeps
+
+    def begin(self, news: Iterable[tuple[int, Topic, int]], is_local: bool) -> None:
+        """Records what a link of this site, or of another, has begun to want, as far as its kind is recorded."""
+        if self._window is not None:
+            masks, bounds, flags = self._interest.masks, self._window.bounds, RECORDED | HERE if is_local else RECORDED
+            for row, topic, _ in news:
+                if kind_of(topic) in bounds:
+                    masks[row] |= flags
+
+    def leave(self, gone: Iterable[tuple[int, Topic, int]], followers: int, silent: Rows, dead: Rows) -> None:
+        """Has rows linger that none of `followers` (a mask) wants any more. Adds to the others as `_end` does."""
+        if self._window is not None:
+            left = [(row, topic) for row, topic, after in gone if after & RECORDED and not after & followers]
+            kept = {row: self._keeps(topic) for row, topic in left}
+            self.lingering.add((pair for pair in left if kept[pair[0]]), self._window.stamp)
+            self._end((pair for pair in left if not kept[pair[0]]), silent, dead)
+
+    def adopt(self, topics: Iterable[tuple[Topic, bool]]) -> Rows:
+        """Goes on recording topics that another broker has recorded; for each, whether it was followed at this site.
+
+        Returns the (row, topic) that this site did not want before.
+        """
+        news: Rows = []
+        if self._window is not None:
+            masks, local = self._interest.masks, self._links.local
+            for topic, followed in topics:
+                row = self._interest.row_of(topic)
+                before = masks[row]
+                masks[row] = before | (RECORDED | HERE if followed else RECORDED)
+                if followed and not before & (local | HERE):
+                    news.append((row, topic))
+                if not before & (local if followed else LINKS):
+                    self.lingering.add([(row, topic)], self._window.stamp)
+        return news
+
+    def pairs(self) -> Sequence[tuple[int, Topic]]:
+        """Returns the (row, topic) pairs of which there are events in the window, or that linger."""
+        if (window := self._window) is None:
+            return []
+        there, masks, local = window.rows, self._interest.masks, self._links.local
+        left = [pair for pair in self.lingering.pairs() if pair[0] not in there and not masks[pair[0]] & local]
+        # Most topics have no events, so each of them is asked about once, and no more.
+        return [(row, topic) for topic, row in self._interest.rows.items() if row in there] + left
+
+    def is_followed(self, row: int) -> bool:
+        """Returns whether the topic that has `row` is, or was lately, followed at this site. Only of what is recorded that is known."""
+        return bool(self._interest.masks[row] & HERE)
+
+    def tick(self, now_s: float) -> tuple[Rows, Rows]:
+        """Ends the recording of what nobody has followed for long at `now_s`.
+
+        Returns (rows this site no longer wants, rows that nobody wants).
+        """
+        silent: Rows = []
+        dead: Rows = []
+        if self._window is not None:
+            self._window.tick(now_s)
+            self._end(self.lingering.due(self._window.too_old), silent, dead)
+        return silent, dead
+
+    def hand_over(self, left: Rows) -> tuple[Rows, Rows]:
+        """Ends the recording of what was `left`, as far as another broker records it by now. Returns what `tick` returns."""
+        silent: Rows = []
+        dead: Rows = []
+        self._end(self.lingering.take([pair for pair in left if not self._owns(pair[1])]), silent, dead)
+        return silent, dead
+
+    def _end(self, rows: Iterable[tuple[int, Topic]], silent: Rows, dead: Rows) -> None:
+        """Ends the recording of `rows`, as far as nobody follows them again. Adds those that nobody wants now to `silent` and `dead`."""
+        masks, local = self._interest.masks, self._links.local
+        for row, topic in rows:
+            mask = masks[row]
+            if mask & HERE and not mask & local:
+                mask ^= HERE
+                silent.append((row, topic))
+            if not mask & LINKS:
+                mask = 0
+                if self._window is not None:
+                    self._window.forget(row)
+                dead.append((row, topic))
+            masks[row] = mask
+
+    def record_of_others(self, window: EventWindow, row: int, body: bytes) -> bool:
+        """Records an event of another site in `window`. Returns False for a body that no broker has written, which is passed over.
+
+        It would be read again. Once a topic has events its kind is known. Before that the body tells it, which may lie: then the playlist
+        of an honest publisher would be kept like presence.
+        """
+        site, kind = origin_if_sound(body), None
+        if site is not None and row not in window:
+            topic = topic_in(body)
+            kind = kind_of(topic) if topic is not None and self._interest.rows.get(topic) == row else None
+            site = site if kind is not None else None
+        if site is not None:
+            window.record(row, body, site, kind)
+        return site is not None

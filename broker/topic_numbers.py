@@ -1,0 +1,128 @@
+"""The numbers of topics: which one an event gets, and what of that goes with a topic that moves. Pure.
+
+Numbers rise by one per topic. The count of a topic that nobody wants any more is kept for a while, and goes on with
+each event, so that an interest that only flickered finds the true number of what it missed. When it is forgotten, a new
+one starts above every number this process ever gave: within an epoch the numbers of a topic never repeat (SB-21).
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final
+
+from infra.kernel.events import first_body, numbering
+from infra.kernel.topics import Topic
+
+RETAINED_COUNTS: Final = 1 << 16
+# What is known of topics that have come, and had no event since, at most; the oldest is forgotten. Such an entry takes 250 bytes.
+MAX_INHERITED: Final = 1 << 20
+
+Last = tuple[int, int]
+"""Epoch and number of the last event of a topic."""
+
+
+class TopicNumbers:
+    """The numbers that a broker of `site` gives in its `epoch`.
+
+    `rows`: topic -> row. A topic that is wanted is counted by its row, which costs less than its name.
+    """
+
+    def __init__(self, site: str, epoch: int, rows: Mapping[Topic, int]) -> None:
+        self.epoch = epoch
+        self._site, self._rows, self._numbering = site, rows, numbering(site, epoch)
+        self._seqs: dict[int, int] = {}
+        self._retained: dict[Topic, int] = {}
+        # Topics that have come from another broker, and had no event here yet -> epoch and number of their last one.
+        self._inherited: dict[Topic, Last] = {}
+        self._stamped = 0
+
+    def body(self, row: int, topic: Topic, tail: bytes, *, passes: bool) -> bytes:
+        """Returns what everybody gets of the next event of `topic`, which has `row` and is wanted.
+
+        - `tail`: all of the event behind its number.
+        - `passes`: whether anybody gets it. If not, nothing may be returned: then it was only counted.
+        """
+        if self._inherited and (last := self._inherited.get(topic)) is not None:
+            if not passes:
+                self._pass_over(topic, last)
+                return b""
+            del self._inherited[topic]
+            return first_body(self._numbering, self._next(row, topic), last, tail)
+        return b"%b%d,%b" % (self._numbering, self._next(row, topic), tail)
+
+    def _next(self, row: int, topic: Topic) -> int:
+        self._stamped += 1
+        seq = self._seqs.get(row)
+        if seq is None:
+            # `_stamped` counts all numbers that were ever given here, so none is higher, nor was one of this topic.
+            seq = self._retained.pop(topic, self._stamped - 1)
+        self._seqs[row] = seq = seq + 1
+        return seq
+
+    def miss(self, row: int | None, topic: Topic) -> None:
+        """Uses up the number of an event that nobody wants, if somebody did a moment ago."""
+        if (last := self._inherited.get(topic)) is not None:
+            self._pass_over(topic, last)
+        elif row is not None and row in self._seqs:
+            self._next(row, topic)
+        elif topic in self._retained:
+            self._stamped += 1
+            self._retained[topic] += 1
+
+    def _pass_over(self, topic: Topic, last: Last) -> None:
+        """Counts an event on under the former epoch, since nobody gets it: so the next one says that one is missing."""
+        self._inherited[topic] = last[0], last[1] + 1
+
+    def released(self, row: int, topic: Topic) -> None:
+        """Notes that `topic` has no row any more: its count moves from the row, which may soon be another topic's, to the topic."""
+        if (seq := self._seqs.pop(row, None)) is not None:
+            self._retained[topic] = seq
+            if len(self._retained) > RETAINED_COUNTS:
+                del self._retained[next(iter(self._retained))]  # the oldest: dicts keep the order of insertion
+
+    # What goes with a topic that moves.
+
+    def counted(self) -> Iterable[Topic]:
+        """Returns the topics that have a number; those twice that have one for two reasons."""
+        seqs = self._seqs  # most topics have no events while they are followed, and so no number
+        return [*(topic for topic, row in self._rows.items() if row in seqs), *self._retained, *self._inherited]
+
+    def last(self, topic: Topic) -> Last | None:
+        """Returns epoch and number of the last event of `topic`; None where none is known."""
+        if (last := self._inherited.get(topic)) is not None:
+            return last
+        row = self._rows.get(topic)
+        seq = self._seqs.get(row) if row is not None else None
+        if seq is None:
+            seq = self._retained.get(topic)
+        return None if seq is None else (self.epoch, seq)
+
+    def give_up(self, topic: Topic) -> None:
+        """Forgets the numbers of a topic that another broker counts from now on. If it comes back, others were given meanwhile."""
+        self._inherited.pop(topic, None)
+        self._retained.pop(topic, None)
+        if (row := self._rows.get(topic)) is not None:
+            self._seqs.pop(row, None)
+
+    def inherit(self, topic: Topic, last: Last) -> None:
+        """Goes on with a topic that has come from the broker that gave its `last` number, or has heard of it."""
+        self.give_up(topic)
+        if last[0] == self.epoch:  # it was here before, and got no number elsewhere
+            self._stamped = max(self._stamped, last[1])
+            self._retained[topic] = last[1]
+            return
+        self._inherited[topic] = last
+        if len(self._inherited) > MAX_INHERITED:
+            del self._inherited[next(iter(self._inherited))]
+
+    def begin_epoch(self, epoch: int, is_broken: Callable[[Topic], bool]) -> None:
+        """Begins another, higher `epoch`.
+
+        Topics that `is_broken` is true of go on from nothing, so nobody takes their numbers for whole. Others go on from their last one.
+        """
+        lasts = {topic: self.last(topic) for topic in self.counted() if not is_broken(topic)}
+        self._seqs.clear()
+        self._retained.clear()
+        self._inherited.clear()
+        self.epoch, self._numbering = epoch, numbering(self._site, epoch)
+        for topic, last in lasts.items():
+            if last is not None:
+                self.inherit(topic, last)

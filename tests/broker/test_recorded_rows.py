@@ -1,0 +1,169 @@
+"""Which rows are recorded, for how long, and what of that other sites hear."""
+
+import json
+
+import pytest
+
+from broker.core import BrokerCore
+from broker.window import EventWindow
+from broker.window_bounds import WindowBounds
+from infra.kernel.events import Event, encode_tail, numbering
+from infra.kernel.topics import Kind, Topic, format_topic, user_topic
+from tests.support.assignments import assignment
+
+DAN, EVE = user_topic("dan"), user_topic("eve")
+
+
+class Receiver(list[tuple[int, int]]):
+    """A link that keeps what was delivered: (handle, number)."""
+
+    def deliver(self, handle: int, body: bytes) -> None:
+        self.append((handle, json.loads(body)["seq"]))
+
+
+def event(topic: Topic) -> Event:
+    return Event(topic, b"", encode_tail(format_topic(topic), 1, "x", "play", b"{}"))
+
+
+def seqs(receiver: Receiver) -> list[int]:
+    return [seq for _, seq in receiver]
+
+
+def far_body(topic: Topic, seq: int) -> bytes:
+    return b"%b%d,%b" % (numbering("lon", 9), seq, event(topic).tail)
+
+
+class Recording:
+    """A core with a window of users' topics, an aggregator, and a broker of another site.
+
+    `owned`: whether it owns its topics; `kept_on`: whether it records those that are left.
+    """
+
+    def __init__(self) -> None:
+        self.window = EventWindow(7, {Kind.USER: WindowBounds(seconds=2.0)}, 1 << 20)
+        self.owned = self.kept_on = True
+        self.core = BrokerCore("sto", 7, window=self.window, owns=lambda topic: self.owned, keeps=lambda topic: self.kept_on)
+        self.here, self.lon = Receiver(), Receiver()
+        self.near, self.far = self.core.open(self.here, False), self.core.open(self.lon, True, ("lon", "b1"))
+
+    def kept(self) -> list[object]:
+        return [json.loads(body)["seq"] for _, _, body in self.window.after(0)]
+
+    def ticks(self, *times_s: float) -> list[tuple[list[Topic], list[Topic]]]:
+        """Returns which topics this site no longer wants, and which nobody wants, tick by tick."""
+        found = [self.core.recorded.tick(now_s) for now_s in times_s]
+        return [([topic for _, topic in silent], [topic for _, topic in dead]) for silent, dead in found]
+
+
+def test_a_topic_is_recorded_while_it_is_followed_and_as_long_after_and_nobody_else_hears_of_that() -> None:
+    """DPS-4: its row and its interest at other sites are kept for as long as its events."""
+    site = Recording()
+    core = site.core
+    assert core.subscribe(site.near, [DAN], [0]) == [(0, DAN)]
+    core.publish(event(DAN))
+    site.ticks(0.5)
+    assert core.unsubscribe(site.near, [DAN]) == ([], [])
+    core.publish(event(DAN))
+    core.relay([0], [far_body(DAN, 42)])
+    assert (seqs(site.here), site.kept(), core.unmatched, core.stale) == ([1], [1, 2, 42], 1, 0)
+    assert list(core.wanted_here()) == [(0, DAN)]
+    assert site.ticks(1.0, 2.0, 2.5) == [([], [])] * 3
+    assert core.subscribe(site.near, [DAN], [0]) == []  # the other sites have not been told that it was left
+    core.unsubscribe(site.near, [DAN])
+    assert site.ticks(3.0, 4.5, 5.0) == [([], []), ([], []), ([DAN], [DAN])]
+    assert (site.kept(), list(core.wanted_here()), len(core.recorded.lingering)) == ([], [], 0)
+    core.release(0, DAN)
+    core.publish(event(DAN))
+    assert site.kept() == []
+
+
+def test_a_topic_that_only_another_site_follows_is_recorded_for_it_and_not_wanted_here() -> None:
+    """DPS-4"""
+    site = Recording()
+    assert site.core.subscribe(site.far, [DAN], [0]) == []
+    site.core.publish(event(DAN))
+    assert site.core.close(site.far) == ([], [])
+    site.core.publish(event(DAN))
+    assert (site.kept(), list(site.core.wanted_here())) == ([1, 2], [])
+    assert site.ticks(0.5, 1.0, 3.0) == [([], []), ([], []), ([], [DAN])]
+
+
+def test_a_topic_that_another_site_still_follows_is_no_longer_wanted_here_when_its_time_is_over() -> None:
+    """DPS-4"""
+    site = Recording()
+    site.core.subscribe(site.near, [DAN], [0])
+    site.core.subscribe(site.far, [DAN], [0])
+    site.core.unsubscribe(site.near, [DAN])
+    assert site.ticks(0.5, 1.0, 3.0) == [([], []), ([], []), ([DAN], [])]
+    site.core.publish(event(DAN))
+    assert (seqs(site.lon), site.kept()) == ([1], [1])
+
+
+def test_a_topic_that_has_gone_to_another_broker_is_kept_until_that_one_has_it() -> None:
+    """DPS-4, DPS-13: its new owner records it, when it has what was recorded here."""
+    site = Recording()
+    site.core.subscribe(site.near, [DAN, EVE], [0, 1])
+    site.core.unsubscribe(site.near, [EVE])
+    site.owned = False
+    assert site.core.unsubscribe(site.near, [DAN]) == ([], [])
+    left = site.core.recorded.lingering.pairs()
+    assert site.core.recorded.hand_over(left) == ([(1, EVE), (0, DAN)], [(1, EVE), (0, DAN)])
+    assert site.core.recorded.hand_over(left) == ([], [])
+    assert len(site.core.recorded.lingering) == 0
+    site.kept_on = False
+    site.core.subscribe(site.near, [EVE], [0])
+    assert site.core.unsubscribe(site.near, [EVE]) == ([(1, EVE)], [(1, EVE)])
+
+
+def test_a_topic_that_comes_from_another_broker_is_recorded_though_nobody_follows_it() -> None:
+    """DPS-4, DPS-13: other sites hear of one that was followed here. It ends as any that was left."""
+    site, mix = Recording(), Topic(b"Pann/mix")
+    site.core.subscribe(site.far, [EVE], [0])
+    assert site.core.recorded.adopt([(DAN, True), (EVE, False), (EVE, True)]) == [(1, DAN), (0, EVE)]
+    site.core.publish(event(DAN))
+    assert (len(site.kept()), site.core.unmatched) == (1, 1)
+    assert sorted(site.core.recorded.pairs()) == [(0, EVE), (1, DAN)]
+    assert [site.core.recorded.is_followed(row) for row in (0, 1)] == [True, True]
+    assert site.core.recorded.adopt([(DAN, True)]) == []
+    assert len(site.core.recorded.lingering) == 2
+    assert BrokerCore("sto", 1).recorded.adopt([(mix, True)]) == []
+    assert list(BrokerCore("sto", 1).recorded.pairs()) == []
+
+
+def test_a_kind_without_a_window_has_nothing_in_its_rows_and_is_gone_when_it_is_left() -> None:
+    """DPS-3"""
+    site, mix = Recording(), Topic(b"Pann/mix")
+    site.core.subscribe(site.near, [mix], [0])
+    assert list(site.core.interest.masks) == [1 << site.near]
+    site.core.publish(event(mix))
+    assert (len(site.here), site.kept(), site.window.used_bytes) == (1, [], 0)
+    assert site.core.unsubscribe(site.near, [mix]) == ([(0, mix)], [(0, mix)])
+
+
+def test_an_event_that_is_not_delivered_because_its_topic_is_out_is_missed() -> None:
+    """DPS-5: nobody is told that nothing is missing."""
+    site = Recording()
+    site.core.subscribe(site.near, [DAN], [0])
+    site.core.assign(assignment(1, DAN))
+    site.core.publish(event(DAN))
+    assert (seqs(site.here), site.core.offloaded) == ([], 1)
+    assert site.window.topic_after(0, Kind.USER, 0).reason == "offloaded"
+
+
+@pytest.mark.parametrize("body", [b"", b"{}", b'{"op":"event",', b'{"op":"event","topic":"hm://presence/user/dan/"}'])
+def test_what_no_broker_has_written_is_neither_recorded_nor_passed_on_where_events_are_kept(body: bytes) -> None:
+    """DPS-5: a broker of another site sent it. An aggregator that asked about the past lost its link for that."""
+    site = Recording()
+    site.core.subscribe(site.near, [DAN], [0])
+    site.core.relay([0, 0], [far_body(DAN, 42), body])
+    assert (seqs(site.here), site.kept(), site.core.stale) == ([42], [42], 1)
+
+
+def test_an_event_of_another_site_that_names_another_topic_does_not_decide_how_the_topic_is_kept() -> None:
+    """DPS-7: a playlist was kept like presence, the latest event only."""
+    site = Recording()
+    mix = Topic(b"Pann/mix")
+    site.window.bounds[Kind.PLAYLIST] = WindowBounds(seconds=2.0)
+    site.core.subscribe(site.near, [mix], [0])
+    site.core.relay([0], [far_body(DAN, 42)])
+    assert (site.kept(), site.core.stale) == ([], 1)

@@ -1,0 +1,83 @@
+"""The numbers of topics, and what of them goes with a topic that moves."""
+
+import json
+from collections import defaultdict
+from typing import Any
+
+import pytest
+
+from broker.topic_numbers import RETAINED_COUNTS, TopicNumbers
+from infra.kernel.events import encode_tail
+from infra.kernel.topics import Topic, format_topic, user_topic
+
+DAN, EVE, ZOE = user_topic("dan"), user_topic("eve"), user_topic("zoe")
+EPOCH = 7
+
+
+class Counted:
+    """Numbers of topics, and the rows of those that are wanted."""
+
+    def __init__(self, *wanted: Topic) -> None:
+        self.rows = {topic: row for row, topic in enumerate(wanted)}
+        self.numbers = TopicNumbers("sto", EPOCH, self.rows)
+
+    def next(self, topic: Topic) -> dict[str, Any]:
+        tail = encode_tail(format_topic(topic), 1, "x", "play", b"{}")
+        found: dict[str, Any] = json.loads(self.numbers.body(self.rows[topic], topic, tail, passes=True))
+        return found
+
+    def seqs(self, topic: Topic, number: int) -> list[int]:
+        return [self.next(topic)["seq"] for _ in range(number)]
+
+    def leave(self, topic: Topic) -> None:
+        self.numbers.released(self.rows.pop(topic), topic)
+
+
+def test_numbers_of_a_topic_rise_by_one_also_while_nobody_wants_it() -> None:
+    """SB-21: whoever comes back sees a gap of exactly what was missed."""
+    site = Counted(DAN, EVE)
+    assert site.seqs(DAN, 2) == [1, 2]
+    site.numbers.miss(site.rows[DAN], DAN)
+    site.leave(DAN)
+    site.numbers.miss(None, DAN)
+    site.rows[DAN] = 0
+    assert (site.seqs(DAN, 1), site.numbers.last(DAN)) == ([5], (EPOCH, 5))
+
+
+def test_a_count_that_was_forgotten_starts_above_every_number_given_before() -> None:
+    """SB-21: counts of unwanted topics are bounded in number; within an epoch a number of a topic never repeats."""
+    site = Counted()
+    given: dict[Topic, set[int]] = defaultdict(set)
+    for topic in [DAN] * 5 + [user_topic(f"u{n}") for n in range(RETAINED_COUNTS + 1)] + [DAN]:
+        site.rows[topic] = 0
+        (number,) = site.seqs(topic, 1)
+        assert number not in given[topic]
+        given[topic].add(number)
+        site.leave(topic)
+    assert len(given[DAN]) == 6
+
+
+def test_of_topics_that_have_come_as_many_are_remembered_as_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("broker.topic_numbers.MAX_INHERITED", 2)
+    site = Counted()
+    for topic in (DAN, EVE, ZOE):
+        site.numbers.inherit(topic, (3, 1))
+    assert [site.numbers.last(topic) for topic in (DAN, EVE, ZOE)] == [None, (3, 1), (3, 1)]
+
+
+def test_the_first_event_under_another_epoch_names_the_last_one_before_it_unless_that_is_broken() -> None:
+    """DPS-1, DPS-19"""
+    site = Counted(DAN, EVE)
+    site.seqs(DAN, 2)
+    site.seqs(EVE, 1)
+    site.numbers.begin_epoch(EPOCH + 1, lambda topic: topic == EVE)
+    found = [site.next(topic) for topic in (DAN, DAN, EVE)]
+    assert [(event["epoch"], event.get("after")) for event in found] == [(8, [7, 2]), (8, None), (8, None)]
+
+
+def test_an_event_that_nobody_gets_is_counted_on_under_the_epoch_of_the_former_owner() -> None:
+    """DPS-1: so the first one that somebody gets shows that one is missing."""
+    site = Counted(DAN)
+    site.numbers.inherit(DAN, (3, 41))
+    assert site.numbers.body(0, DAN, b"", passes=False) == b""
+    assert (site.numbers.last(DAN), site.next(DAN)["after"]) == ((3, 42), [3, 42])
