@@ -41,7 +41,7 @@ export class SegueBell extends ClientElement {
   #state = new BellState({ again: () => this.#inbox?.load(), more: () => this.#more() }, this.#scroll);
   #rows = new KeyedList<BellItem, BellRow>(
     this.#list,
-    ({ item }) => `${item.mark} ${item.id}`,
+    keyOf,
     (shown) => new BellRow(shown, { chosen: (item) => this.#choose(item), menu: (row) => this.#menu.toggle(row) }),
     () => this.#finder.chosen,
   );
@@ -85,9 +85,9 @@ export class SegueBell extends ClientElement {
     this.#finder.draw(words, [...new Set(this.items.map((item) => item.class))].sort());
     this.#scroll.setAttribute("aria-labelledby", this.#finder.chosen.id);
     const open = this.#menu.row;
-    const fresh = this.#rows.show(shown);
-    if (open && !open.root.isConnected) this.#menu.close(); // another device has taken it away
-    for (const row of fresh) row.root.classList.toggle("arrived", this.#arrived.delete(row.shown.item.id));
+    // Another device has taken it away. First the menu goes: its row has the focus then, and hands it on.
+    if (open && !shown.some((each) => keyOf(each) === keyOf(open.shown))) this.#menu.close();
+    for (const row of this.#rows.show(shown)) row.root.classList.toggle("arrived", this.#arrived.delete(row.shown.item.id));
     this.#state.draw(words, this.client?.state?.phase, this.#inbox, this.#finder, shown.length);
     say(this.#refused, this.#inbox?.isRefused ? words.notDone : "");
   }
@@ -189,6 +189,10 @@ export class SegueBell extends ClientElement {
     event.preventDefault();
     row.focus();
   }
+}
+
+function keyOf({ item }: BellItem): string {
+  return `${item.mark} ${item.id}`;
 }
 
 function tool(id: string, drawing: Parameters<typeof icon>[0]): HTMLButtonElement {
