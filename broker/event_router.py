@@ -10,7 +10,8 @@ from infra.kernel.topics import Topic, kind_of
 
 from .forwarder import Forwarder
 from .handover import Handover
-from .heirs import Fate, Heirs
+from .heir_stream import Fate
+from .heirs import Heirs
 from .publication_order import PublicationOrder
 
 # From the broker that took an event in to the owner under its view, and from there to the owner under a newer one.

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from broker.core import BrokerCore
-from broker.heirs import STEPS, Fate, Heirs, StreamState, StreamStep
+from broker.heir_stream import Fate
+from broker.heirs import Heirs
 from broker.inheritance import Inheritance
 from broker.tenure import Tenure
 from broker.window import EventWindow
@@ -103,12 +104,6 @@ def kept(copies: Sequence[Copies]) -> list[tuple[int, int]]:
     """Returns the places of the events that were given."""
     parts = [part for frame in copies for part in frame.parts if isinstance(part, KeptEvents)]
     return [place for part in parts for place in zip(part.epochs, part.stamps, strict=True)]
-
-
-def test_every_state_knows_what_may_happen_in_it() -> None:
-    """Only who tells can have told everything."""
-    assert {state for state, step in STEPS if step is StreamStep.TOLD} == {StreamState.TELLING}
-    assert len(STEPS) == len(StreamState) * 4 + 1
 
 
 def test_an_event_is_let_out_when_its_heir_has_it_and_not_before() -> None:

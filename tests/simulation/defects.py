@@ -14,6 +14,7 @@ from broker.client import SiteClient
 from broker.core import BrokerCore
 from broker.forwarder import Forwarder
 from broker.handover import Handover
+from broker.heir_briefing import HeirBriefing
 from broker.heirs import Heirs
 from broker.inheritance import Inheritance
 from broker.laggards import Laggards
@@ -203,7 +204,9 @@ DEFECTS: Final = {
         "who leaves as planned is taken for lost while anything moves", Announcer, "has_parted", lambda announcer, _: announcer.is_parted
     ),
     "heir-not-waited-for": PlantedDefect("an event is let out before its heir has it", Heirs, "flush", _waits_for_nobody),
-    "claims-uncopied": PlantedDefect("an heir is told that it has everything, and was told nothing", Heirs, "_parts", lambda *_: iter(())),
+    "claims-uncopied": PlantedDefect(
+        "an heir is told that it has everything, and was told nothing", HeirBriefing, "_parts", lambda *_: iter(())
+    ),
     "dials-once": PlantedDefect("a link that is lost is not dialled again", Dialler, "_redial_s", lambda *_: 1e6),
 }
 
