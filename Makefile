@@ -59,8 +59,8 @@ test: $(ALL_READY) ## run every test, and say which lines of the roles they miss
 simulate: $(ALL_READY) ## live through a whole cluster in virtual time (SEED=1 COUNT=1 OPERATIONS=60 DEFECT=... CORES=1; docs/simulation.md)
 	$(BIN)/python -W ignore -m tests.simulation --seed $(SEED) --count $(COUNT) $(SIMULATED) $(if $(DEFECT),--defect $(DEFECT)) $(ARGS)
 
-soak: $(ALL_READY) ## the same with one seed after the other, for a night (HOURS=8 SEED=1 CORES=1)
-	$(BIN)/python -W ignore -m tests.simulation --seed $(SEED) $(SIMULATED) --seconds $$(( 3600 * $(HOURS) )) $(ARGS)
+soak: $(ALL_READY) ## the same with one seed after the other, for a night, also after a violation (HOURS=8 SEED=1 OPERATIONS=60 CORES=1)
+	$(BIN)/python -W ignore -m tests.simulation --seed $(SEED) $(SIMULATED) --go-on --seconds $$(( 3600 * $(HOURS) )) $(ARGS)
 
 fuzz: $(ALL_READY) ## give odd inputs to what reads from strangers (SECONDS=600 TARGET=tokens ...; tests/fuzz/README.md)
 	$(BIN)/python -m tests.fuzz --seconds $(SECONDS) $(if $(TARGET),--target $(TARGET)) $(ARGS)

@@ -111,7 +111,9 @@ class _Copy:
         """Returns what is here of `topics`."""
         part = KeptPart()
         for topic in topics:
-            part.add(topic, topic in self.followed, self.window.past(self._rows[topic]))
+            past = self.window.past(self._rows[topic])
+            # Events of other sites may be missing among copies.
+            part.add(topic, topic in self.followed, past.as_unheard() if past is not None else None)
         return part.frame()
 
     def tenures(self, past: Past, slot: str, before: View, view: View) -> list[PastTenure]:

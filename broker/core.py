@@ -27,6 +27,7 @@ from .link_masks import LinkMasks, OwnerAt
 from .recorded_rows import HERE, RECORDED, RecordedRows, Rows
 from .topic_counts import TopicCounts
 from .topic_numbers import Last, TopicNumbers
+from .unheard import UnheardTopics
 from .window import EventWindow
 
 Marks = Callable[[int | None], dict[int, int]]
@@ -94,6 +95,7 @@ class BrokerCore:
         self._recent = RecentIds()
         self.window = window
         self.laggards = Laggards(self.fanout, window) if window is not None else None
+        self.unheard = UnheardTopics(window) if window is not None else None
         self.recorded = RecordedRows(self.interest, self._links, window, owns, keeps)
         self.owns, self._astray = owns, astray
         # Returns how far copies have gone that links have got up to a stamp (None: up to now); None where there are no copies.

@@ -52,13 +52,19 @@ class Inheritance:
             for row, topic in recorded[start : start + AT_ONCE]:
                 if (slot := goes_to(topic)) is not None and self._core.interest.rows.get(topic) == row:
                     part = parts.setdefault(slot, KeptPart())
-                    part.add(topic, self._core.recorded.is_followed(row), window.past(row))
+                    part.add(topic, self._core.recorded.is_followed(row), self._past(window, row))
                     if part.bytes > FRAME_BYTES:
                         yield slot, part.frame()
                         del parts[slot]
             for slot, part in parts.items():
                 yield slot, part.frame()
             yield None
+
+    def _past(self, window: EventWindow, row: int) -> InheritedTopic | None:
+        """Returns what is here of the topic that has `row`, and whether other sites send everything here that they publish on it."""
+        past, unheard = window.past(row), self._core.unheard
+        is_heard = self._core.recorded.is_followed(row) and (unheard is None or row not in unheard)
+        return past if is_heard else (past or InheritedTopic([])).as_unheard()
 
     def parts(self, topics: Iterable[Topic]) -> Iterator[KeptEvents]:
         """Yields what is recorded of `topics`, in parts that are not too large."""
@@ -99,6 +105,8 @@ class Inheritance:
         for topic, past in zip((topic for topic, _ in mine), topics_of(kept), strict=True):
             if (row := rows.get(topic)) is not None:
                 window.inherit(row, kind_of(topic), past)
+                if self._core.unheard is not None and past.unheard <= len(past.entries):
+                    self._core.unheard.discard(row)
 
     def end(self, slot: str, past: Past) -> None:
         """Notes that the broker `slot` has said everything that it has to say in a step."""
@@ -128,7 +136,7 @@ class KeptPart:
     """A part of what goes to one broker; `bytes`: the length of its events."""
 
     def __init__(self) -> None:
-        self._frame = KeptEvents([], [], [], [], [], [], [], [])
+        self._frame = KeptEvents([], [], [], [], [], [], [], [], [])
         self.bytes = 0
 
     def add(self, topic: Topic, followed: bool, past: InheritedTopic | None) -> None:
@@ -145,6 +153,7 @@ class KeptPart:
         lost, replaced = (past.lost or NOWHERE, past.replaced or NOWHERE) if past is not None else (NOWHERE, NOWHERE)
         frame.lost.append((*lost, past is not None and past.is_out))
         frame.replaced.append((*replaced, past.replacements if past is not None else 0))
+        frame.unheard.append(past.unheard if past is not None else 0)
 
     def frame(self) -> KeptEvents:
         """Returns the frame, which nobody may change from now on."""
@@ -154,10 +163,12 @@ class KeptPart:
 def topics_of(kept: KeptEvents) -> Iterator[InheritedTopic]:
     """Yields what is said of each topic."""
     at = 0
-    for count, (*lost, is_out), (*replaced, replacements) in zip(kept.counts, kept.lost, kept.replaced, strict=True):
+    unheard = kept.unheard or [0] * len(kept.topics)  # a broker of an older version does not say it
+    rows = zip(kept.counts, kept.lost, kept.replaced, unheard, strict=True)
+    for count, (*lost, is_out), (*replaced, replacements), until in rows:
         end = at + count
         entries = list(zip(zip(kept.epochs[at:end], kept.stamps[at:end], strict=True), kept.bodies[at:end], strict=True))
-        yield InheritedTopic(entries, _place(lost), is_out, _place(replaced), replacements)
+        yield InheritedTopic(entries, _place(lost), is_out, _place(replaced), replacements, until)
         at = end
 
 

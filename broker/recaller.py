@@ -139,7 +139,10 @@ class Recaller:
 
         Where there are no other sites, the numbers alone show that.
         """
-        return self._is_alone or window.is_whole_behind(row, lambda body: origin_epoch_seq(body) in had)
+        if self._is_alone:
+            return True
+        is_unheard = self._core.unheard is not None and row in self._core.unheard
+        return not is_unheard and window.is_whole_behind(row, lambda body: origin_epoch_seq(body) in had)
 
     def _goes_on(self, topic: Topic, kept: list[bytes], mine: EventNumber, had: set[EventNumber], *, is_latest: bool) -> bool:
         """Tells whether the events of one site are all there behind the one that is `mine`, also from one epoch to the next (DPS-1)."""

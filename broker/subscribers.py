@@ -41,7 +41,7 @@ from .handover import Handover
 from .laggards import Laggards
 from .mesh import Mesh
 from .recaller import Recaller, RecallingLink
-from .recorded_rows import Rows
+from .recorded_rows import RECORDED, Rows
 from .site_outlets import SiteOutlets
 from .window_bounds import copied
 
@@ -259,6 +259,7 @@ class Subscribers:
                 client.want(news)
             self._adopted = {site: client.announcer.mark() for site, client in self._far.items()}
             self._adopted_beats = 0
+            self._wants(news, self._adopted)
 
     def _adopted_is_wanted(self) -> bool:
         """Tells whether other sites know that events of adopted topics are wanted here. None is waited for for ever."""
@@ -296,6 +297,7 @@ class Subscribers:
     def change(self, subscriber: Subscriber, frame: Subscribe | Unsubscribe) -> None:
         """Changes what `subscriber` wants; `tell` says when that is installed."""
         topics: Sequence[Topic] = frame.topics  # type: ignore[assignment]  # the codec has checked them
+        news: Rows = []
         if self._core.laggards is not None:
             self._core.laggards.change(subscriber.bit, frame.n)
         if isinstance(frame, Unsubscribe):
@@ -315,6 +317,13 @@ class Subscribers:
         # After `want`: the mark of a site says how far it must get for this very change to be installed there.
         marks = {site: client.announcer.mark() for site, client in self._seen_by(subscriber).items()}
         subscriber.receipts.record(frame.n, {self._site: 0} | marks)
+        self._wants(news, marks)
+
+    def _wants(self, news: Rows, marks: Mapping[str, int]) -> None:
+        """Notes that other sites know of `news` when they have reached `marks`, as far as somebody may ask what has come of them."""
+        if self._core.unheard is not None:
+            masks = self._core.interest.masks
+            self._core.unheard.add([row for row, _ in news if masks[row] & RECORDED], marks)
 
     def _weigh(self, subscriber: Subscriber, topics: Sequence[Topic], frame: Subscribe, news: Rows) -> None:
         """Notes about how many follow `topics`: of those of another site for our link to it, of ours for the other sites."""
@@ -361,6 +370,8 @@ class Subscribers:
         """Tells everybody what is installed, after another site has got further or is lost."""
         if self._adopted:
             self.settle()
+        if self._core.unheard is not None:
+            self._core.unheard.reach({site: client.announcer.reached.get(site, 0) for site, client in self._far.items()})
         self.release()
         for subscriber in self.everyone:
             self.tell(subscriber)

@@ -59,6 +59,8 @@ class EventWindow:
     def __init__(self, epoch: int, bounds: Mapping[Kind, WindowBounds], max_bytes: int) -> None:
         self.epoch, self.max_bytes, self.bounds = epoch, max_bytes, dict(bounds)
         self.stamp = self.evicted = self.used_bytes = 0
+        # Up to this stamp, something may be missing of what other sites have published on any topic.
+        self._unheard = 0
         self.origins = Origins()
         self._ages = {each.seconds: _Age(each.seconds) for each in bounds.values()}
         self._topics: dict[int, _RecordedTopic] = {}
@@ -127,13 +129,16 @@ class EventWindow:
         if kind not in self.bounds:
             return
         begin = self.stamp
-        known = {self._place(stamp) for stamp in self._topics[row].stamps} if row in self._topics else ()
-        for place, body in past.entries:
+        known = {self._place(stamp): stamp for stamp in self._topics[row].stamps} if row in self._topics else {}
+        unheard = 0
+        for at, (place, body) in enumerate(past.entries):
             if place not in known:
                 is_event = body.startswith(OPENING)
                 self.origins.add(self.stamp + 1, place)
                 self.used_bytes += ORIGIN_BYTES
                 self.record(row, body, origin(body) if is_event else body, kind, out=not is_event)
+            if at < past.unheard:
+                unheard = known.get(place, self.stamp)
         if (topic := self._topics.get(row)) is not None:
             # Both stood before what has come, and behind what was here. So they count, unless some of what has come went at once.
             if past.lost is not None and topic.lost <= begin:
@@ -142,6 +147,16 @@ class EventWindow:
             if past.replaced is not None and topic.replaced <= begin:
                 topic.replaced, topic.replaced_at = self._before(topic, past.replaced), past.replaced
             topic.replacements += past.replacements
+            topic.unheard = max(topic.unheard, unheard)
+
+    def heard(self, row: int) -> None:
+        """Notes that all that is published on the topic that has `row` comes from now on, at whichever site. So far it may not have."""
+        if (topic := self._topics.get(row)) is not None:
+            topic.unheard = self.stamp
+
+    def heard_all(self) -> None:
+        """Notes the same of all topics."""
+        self._unheard = self.stamp
 
     def _before(self, topic: "_RecordedTopic", place: WindowPlace) -> int:
         """Returns a stamp of this window for what stood at `place`, before all that is here of the topic."""
@@ -158,6 +173,7 @@ class EventWindow:
             bool(topic.lost) and topic.lost == topic.out,
             self._at(topic.replaced, topic.replaced_at),
             topic.replacements,
+            sum(stamp <= max(topic.unheard, self._unheard) for stamp in topic.stamps),
         )
 
     @property
@@ -281,14 +297,14 @@ class EventWindow:
         return until is None or stamp <= until or stamp in self.origins
 
     def is_whole_behind(self, row: int, has: Callable[[bytes], bool]) -> bool:
-        """Returns whether nothing is missing of the topic that has `row` behind the last event here that somebody `has`.
+        """Returns whether nothing of any site is missing of the topic that has `row`, behind the last event here that somebody `has`.
 
         Where they have none of those that are here, nothing is known.
         """
         topic = self._topics.get(row)
         stamps = topic.stamps if topic is not None else []
         had = next((stamp for stamp in reversed(stamps) if (body := self._body(stamp)).startswith(OPENING) and has(body)), None)
-        return topic is not None and had is not None and topic.lost < had
+        return topic is not None and had is not None and max(topic.lost, topic.unheard, self._unheard) < had
 
     def after(self, stamp: int, opening: bytes = OPENING) -> Iterator[tuple[int, int, bytes]]:
         """Yields (stamp, row, body) of all events after `stamp` whose bodies begin with `opening`, in order.
@@ -396,9 +412,23 @@ class _RecordedTopic:
     - `out`: the stamp of the last event that was not delivered because the topic was out of real time.
     - `replaced`, `replacements`: the stamp of the last event that a newer one replaced, and how many such there were.
     - `lost_at`, `replaced_at`: where these two were recorded, if that was not here.
+    - `unheard`: the stamp up to which something may be missing of what other sites have published.
     """
 
-    __slots__ = ("bounds", "bytes", "is_latest", "lost", "lost_at", "out", "replaced", "replaced_at", "replacements", "site", "stamps")
+    __slots__ = (
+        "bounds",
+        "bytes",
+        "is_latest",
+        "lost",
+        "lost_at",
+        "out",
+        "replaced",
+        "replaced_at",
+        "replacements",
+        "site",
+        "stamps",
+        "unheard",
+    )
 
     def __init__(self, bounds: WindowBounds) -> None:
         self.bounds, self.is_latest = bounds, bounds.keep == "latest"
@@ -406,7 +436,7 @@ class _RecordedTopic:
         self.stamps: list[int] = []
         self.lost_at: WindowPlace | None = None
         self.replaced_at: WindowPlace | None = None
-        self.bytes = self.lost = self.out = self.replaced = self.replacements = 0
+        self.bytes = self.lost = self.out = self.replaced = self.replacements = self.unheard = 0
 
     def told(self, body: bytes, stamp: int) -> bytes:
         """Returns a body for somebody who has got everything up to `stamp`."""

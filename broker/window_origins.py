@@ -13,6 +13,7 @@ class InheritedTopic(NamedTuple):
     - `entries`: in order: where each event was recorded, and its body. A body that is no event is the site of one that is missing.
     - `lost`: where the last event stood that is missing and not too old; `is_out`: whether it was not delivered.
     - `replaced`, `replacements`: where the last one stood that a newer one replaced, and how many such there were.
+    - `unheard`: up to which of the `entries` something may be missing of what other sites published; one more: that is still so.
     """
 
     entries: Sequence[tuple[WindowPlace, bytes]]
@@ -20,6 +21,11 @@ class InheritedTopic(NamedTuple):
     is_out: bool = False
     replaced: WindowPlace | None = None
     replacements: int = 0
+    unheard: int = 0
+
+    def as_unheard(self) -> "InheritedTopic":
+        """Returns the same of a topic of which other sites do not send everything."""
+        return self._replace(unheard=len(self.entries) + 1)
 
 
 class Origins:

@@ -102,9 +102,9 @@ def _check(frame: frames.AnyFrame) -> None:
             fits = len(since) in (0, len(topics)) and all(map(is_topic, topics))
         case frames.Recalled(_, topics, reasons, counts, bodies):
             fits = len(topics) == len(reasons) == len(counts) and sum(counts) == len(bodies) and all(map(is_topic, topics))
-        case frames.KeptEvents(topics, followed, counts, epochs, stamps, bodies, lost, replaced):
+        case frames.KeptEvents(topics, followed, counts, epochs, stamps, bodies, lost, replaced, unheard):
             fits = len(topics) == len(followed) == len(counts) == len(lost) == len(replaced) and all(map(is_topic, topics))
-            fits = fits and sum(counts) == len(epochs) == len(stamps) == len(bodies)
+            fits = fits and len(unheard) in (0, len(topics)) and sum(counts) == len(epochs) == len(stamps) == len(bodies)
         case frames.Copies(parts=parts):
             for part in parts:
                 _check(part)

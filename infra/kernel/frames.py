@@ -507,6 +507,7 @@ class KeptEvents(Frame, tag=40, frozen=True):
     - `epochs`, `stamps`: for each of `bodies`, under which stamp of which broker it was recorded.
     - `lost[i]`: epoch and stamp of the last event that is missing and not too old, and whether the topic was out of real time; zeros: none.
     - `replaced[i]`: epoch and stamp of the last event that a newer one replaced, and how many such there were; zeros: none.
+    - `unheard[i]`: up to which of its events something may be missing that other sites published; one more than there are: it still may.
     """
 
     topics: list[bytes]
@@ -517,6 +518,7 @@ class KeptEvents(Frame, tag=40, frozen=True):
     bodies: list[bytes]
     lost: list[tuple[Number, Number, bool]]
     replaced: list[tuple[Number, Number, Number]]
+    unheard: list[Number] = []
 
 
 class Past(Frame, tag=41, frozen=True):

@@ -107,6 +107,34 @@ def test_what_is_recorded_of_topics_that_go_is_there_and_stamps_of_before_are_un
     assert len(heir.ask(OTHER, e7=point)[1]) == 1, "it is recorded on, though nobody follows it"
 
 
+@pytest.mark.parametrize("is_known", [True, False], ids=["known", "not known yet"])
+def test_of_what_other_sites_may_not_have_sent_everything_the_new_owner_knows_that_too(is_known: bool) -> None:
+    """DPS-5, DPS-13: so an event of before shows nothing there either."""
+    former, heir = HeirOrFormer("b1", 7), HeirOrFormer("b2", 8)
+    assert former.core.unheard is not None
+    assert heir.core.unheard is not None
+    former.follow(MIX, OTHER, GOES[0])
+    for topic in (MIX, OTHER):
+        former.publish(topic)
+    row = former.core.interest.rows[MIX]
+    former.core.unheard.add([row], {"lon": 1})
+    if is_known:
+        former.core.unheard.reach({"lon": 1})
+        former.publish(MIX)
+    heir.follow(MIX, OTHER, GOES[0])
+    heir.core.unheard.add([heir.core.interest.rows[topic] for topic in (MIX, OTHER, GOES[0])], {"lon": 1})
+    hand_over(former, heir)
+    rows = heir.core.interest.rows
+    assert [rows[topic] in heir.core.unheard for topic in (MIX, OTHER, GOES[0])] == [not is_known, False, True]
+
+    def shows(topic: Topic, seq: int) -> bool:
+        return heir.window.is_whole_behind(rows[topic], lambda body: origin_epoch_seq(body)[2] == seq)
+
+    numbers = [origin_epoch_seq(body)[2] for body in heir.window.kept(rows[MIX])]
+    assert [shows(MIX, seq) for seq in numbers] == ([False, True] if is_known else [False])
+    assert shows(OTHER, 2)
+
+
 def test_of_a_latest_kind_the_new_owner_goes_on_counting_what_was_replaced() -> None:
     """DPS-7."""
     former, heir = HeirOrFormer("b1", 7), HeirOrFormer("b2", 8)

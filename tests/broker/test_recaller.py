@@ -154,6 +154,21 @@ def test_among_several_sites_an_event_that_is_known_must_be_there_still() -> Non
     assert place.ask(MIX, None, ("lon", 3, 11)) == ("", [])
 
 
+def test_an_event_that_was_recorded_before_other_sites_knew_that_the_topic_is_wanted_shows_nothing() -> None:
+    """DPS-5: another site wanted it, so there are events of this site, and perhaps none of what a third one published."""
+    place = Place(is_alone=False)
+    row, unheard = place.core.interest.rows[MIX], place.core.unheard
+    assert unheard is not None
+    place.publish(MIX, 2)
+    unheard.add([row], {"lon": 5})
+    assert place.ask(MIX, None, ("sto", EPOCH, 1)) == ("expired", [])
+    unheard.reach({"lon": 5})
+    assert place.ask(MIX, None, ("sto", EPOCH, 2)) == ("expired", []), "it is of before"
+    place.publish(MIX, 2)
+    assert place.ask(MIX, None, ("sto", EPOCH, 3)) == ("", [4])
+    assert Place().ask(MIX, 0) == ("", []), "a stamp shows it"
+
+
 def test_numbers_go_on_from_one_epoch_to_the_next_where_it_says_after_which_event() -> None:
     """DPS-1, DPS-5: a topic that has moved as planned."""
     place = Place()

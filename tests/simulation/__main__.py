@@ -23,6 +23,7 @@ from .runs import SeedRange, lived, run, shrunk, told_nothing
 )
 @click.option("--cores", is_flag=True, help="Live through pure cores instead, without servers: each seed is one life of every kind.")
 @click.option("--seconds", type=click.FloatRange(min=1), help="Go on with further seeds for so long.")
+@click.option("--go-on", is_flag=True, help="Go on after a violation, and tell all of them. They are not made short.")
 @click.option("--defect", type=click.Choice(sorted(DEFECTS)), help="Plant this defect first: it must be found.")
 @click.option("--lines", default=40, show_default=True, help="How much of the story of a violation is shown.")
 @click.option(
@@ -34,26 +35,30 @@ def main(
     operations: int | None,
     cores: bool,
     seconds: float | None,
+    go_on: bool,
     defect: str | None,
     lines: int,
     processes: int,
 ) -> None:
     """Live through whole clusters in virtual time."""
-    began, looked_at, seeds = time.monotonic(), Counter[str](), 0
+    began, looked_at, seeds, violations = time.monotonic(), Counter[str](), 0, dict[int, str]()
     live, tell = (lived_cores, _tell_core) if cores else (lived, partial(_tell, lines=lines))
     operations = (OPERATIONS if cores else 60) if operations is None else operations
     shared = min(processes, count) if seconds is None else processes
-    parts = [SeedRange(seed + n, shared, (count - n + shared - 1) // shared, seconds or 0.0) for n in range(shared)]
+    parts = [SeedRange(seed + n, shared, (count - n + shared - 1) // shared, seconds or 0.0, go_on) for n in range(shared)]
     for part in results([partial(live, each, operations, defect) for each in parts], shared, "the simulation"):
         seeds += part.seeds
         looked_at += part.looked_at
-        if part.violated is not None:
-            tell(part.violated, operations, defect)
+        violations |= part.violations
+        if part.violations and not go_on:
+            tell(min(part.violations), operations, defect)
     took_s, cpu_s = time.monotonic() - began, sum(os.times()[:4])
     told = ", ".join(f"{number:,} {kind}" for kind, number in sorted(looked_at.items()))
     played = seeds * (operations_of(operations) if cores else operations)
-    click.echo(f"{seeds:,} seeds from {seed}, {played:,} operations: nothing was violated. Looked at: {told}.")
+    violated = f"these were violated: {', '.join(map(str, sorted(violations)))}" if violations else "nothing was violated"
+    click.echo(f"{seeds:,} seeds from {seed}, {played:,} operations: {violated}. Looked at: {told}.")
     click.echo(f"{took_s:.1f} s, {60 * seeds / took_s:.0f} seeds a minute; {60 * seeds / cpu_s:.0f} in a minute of one core")
+    sys.exit(bool(violations))
 
 
 def _tell_core(seed: int, operations: int, defect: str | None) -> None:

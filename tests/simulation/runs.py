@@ -12,6 +12,7 @@ from os import devnull
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
+import click
 import structlog
 
 from infra.runtime.logs import configure
@@ -29,8 +30,10 @@ SHAPES: Final[tuple[dict[str, int], ...]] = (
     {"sites": 3, "brokers": 1, "aggregators": 1},
     {"sites": 2, "brokers": 3, "aggregators": 1},
 )
-# After so many lives what they left behind is collected. Within a life it is not: that would take a tenth of the time.
-COLLECTED: Final = 16
+# After so many operations what lives left behind is collected. Within a life it is not: that would take a tenth of the time.
+COLLECTED: Final = 1000
+# Whoever goes on after violations tells how far it is, so often.
+TELLS_S: Final = 60.0
 # So many attempts may go into making a list of operations shorter.
 ATTEMPTS: Final = 150
 
@@ -63,35 +66,70 @@ def run(seed: int, number: int, operations: Sequence[Operation] | None = None) -
 
 
 class SeedRange(NamedTuple):
-    """Seeds for one process: every `step`-th from the `first` on, `number` of them, and then further ones until `seconds` are over."""
+    """Seeds for one process: every `step`-th from the `first` on, `number` of them, and then further ones until `seconds` are over.
+
+    `goes_on`: a violation does not end them. It is told at once, and how far they are from time to time.
+    """
 
     first: int
     step: int
     number: int
     seconds: float = 0.0
+    goes_on: bool = False
 
 
 class LivedSeeds(NamedTuple):
-    """Lives that are over: how many, the seed of the one that was violated, and how much was checked."""
+    """Lives that are over: how many, what was wrong in those that were violated, by their seeds, and how much was checked."""
 
     seeds: int
-    violated: int | None
+    violations: dict[int, str]
     looked_at: Counter[str]
 
 
-def lived(which: SeedRange, operations: int, defect: str | None = None) -> LivedSeeds:
-    """Lives through seeds, each with so many `operations`, with a planted `defect` if one is named. A violation ends it."""
-    looked_at, until_s = Counter[str](), time.monotonic() + which.seconds
+class SeedOutcome(NamedTuple):
+    """The outcome of one seed: see `SimulationRun`."""
+
+    violation: str
+    looked_at: Counter[str]
+
+
+def lived(which: SeedRange, operations: int, defect: str | None = None, tell: Callable[[str], None] = click.echo) -> LivedSeeds:
+    """Lives through seeds, each with so many `operations`, with a planted `defect` if one is named; see `lived_through`."""
+    uncollected = COLLECTED
+
+    def live(seed: int) -> SeedOutcome:
+        nonlocal uncollected
+        if uncollected >= COLLECTED:
+            gc.collect()
+            uncollected = 0
+        uncollected += operations
+        found = run(seed, operations)
+        return SeedOutcome(found.violation, found.looked_at)
+
     with told_nothing(), planted(defect), _collected_here():
-        for n in count():
-            if n % COLLECTED == 0:
-                gc.collect()
-            if n >= which.number and time.monotonic() >= until_s:
-                return LivedSeeds(n, None, looked_at)
-            found = run(which.first + n * which.step, operations)
-            looked_at += found.looked_at
-            if found.violation:
-                return LivedSeeds(n + 1, found.seed, looked_at)
+        return lived_through(which, live, tell)
+
+
+def lived_through(which: SeedRange, live: Callable[[int], SeedOutcome], tell: Callable[[str], None]) -> LivedSeeds:
+    """Lives through seeds: `live` does so with one. A violation ends it, unless they go on; then whoever listens by `tell` hears of it."""
+    began_s = told_s = time.monotonic()
+    violations: dict[int, str] = {}
+    looked_at = Counter[str]()
+    for n in count():
+        now_s = time.monotonic()
+        if n >= which.number and now_s >= began_s + which.seconds:
+            return LivedSeeds(n, violations, looked_at)
+        if which.goes_on and now_s >= told_s + TELLS_S:
+            told_s = now_s
+            tell(f"{n:,} seeds from {which.first} in {now_s - began_s:.0f} s, {len(violations)} violated")
+        seed = which.first + n * which.step
+        found = live(seed)
+        looked_at += found.looked_at
+        if found.violation:
+            violations[seed] = found.violation
+            if not which.goes_on:
+                return LivedSeeds(n + 1, violations, looked_at)
+            tell(f"seed {seed}: {found.violation}")
     raise AssertionError("seeds never end")
 
 

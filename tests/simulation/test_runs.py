@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from . import world
+from . import runs, world
 from .defects import DEFECTS, planted
 from .operations import Operation
-from .runs import SHAPES, SeedRange, SimulationRun, lived, minimized, run, shrunk
+from .runs import SHAPES, LivedSeeds, SeedOutcome, SeedRange, SimulationRun, lived, lived_through, minimized, run, shrunk
 
 # Defects that show when brokers die where there are copies, and perhaps in no other life.
 OF_COPIES = ("claims-uncopied", "heir-not-waited-for")
@@ -283,12 +283,24 @@ def test_another_seed_is_another_life() -> None:
 
 def test_seeds_are_shared_and_a_violation_ends_them() -> None:
     one, other = (lived(SeedRange(first, 2, 2), 0) for first in (1, 2))
-    assert (one.seeds, other.seeds, one.violated, other.violated) == (2, 2, None, None)
+    assert (one.seeds, other.seeds, one.violations, other.violations) == (2, 2, {}, {})
     assert one.looked_at["interest"] == 2 * 3, "each life looks three times: at first, when its users are there, and in the end"
     found = lived(SeedRange(3, 4, 100), 60, "numbers-again")
-    assert found.violated is not None
-    assert found.violated % 4 == 3
-    assert found.seeds == 1 + (found.violated - 3) // 4
+    (violated,) = found.violations
+    assert violated % 4 == 3
+    assert found.seeds == 1 + (violated - 3) // 4
+
+
+def test_a_soak_goes_on_after_a_violation_and_tells_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runs, "TELLS_S", 0.0)
+    told: list[str] = []
+    found = lived_through(
+        SeedRange(5, 2, 4, goes_on=True), lambda seed: SeedOutcome("odd" if seed % 3 == 1 else "", Counter({"events": seed})), told.append
+    )
+    assert found == LivedSeeds(4, {7: "odd"}, Counter({"events": 5 + 7 + 9 + 11}))
+    assert told[2] == "seed 7: odd", "each is told at once"
+    assert [line.startswith(f"{n} seeds from 5 in ") for n, line in enumerate([*told[:2], *told[3:]])] == [True] * 4
+    assert told[-1].endswith(" s, 1 violated")
 
 
 @pytest.mark.parametrize("name", QUICK)

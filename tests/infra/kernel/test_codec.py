@@ -94,10 +94,10 @@ FRAMES = st.one_of(
     st.builds(frames.Sealed, VIEWS),
     st.builds(frames.Apart, VIEWS),
     st.builds(
-        lambda lists, entries: frames.KeptEvents(
-            lists[0], lists[1], [len(entries[0])] + [0] * (len(lists[0]) - 1), entries[0], entries[1], entries[2], lists[2], lists[3]
+        lambda lists, entries: frames.KeptEvents(lists[0], lists[1], [len(entries[0])] + [0] * (len(lists[0]) - 1), *entries, *lists[2:]),
+        columns(
+            TOPICS, st.booleans(), st.tuples(NUMBERS, NUMBERS, st.booleans()), st.tuples(NUMBERS, NUMBERS, NUMBERS), NUMBERS, min_size=1
         ),
-        columns(TOPICS, st.booleans(), st.tuples(NUMBERS, NUMBERS, st.booleans()), st.tuples(NUMBERS, NUMBERS, NUMBERS), min_size=1),
         columns(NUMBERS, NUMBERS, BYTES),
     ),
     st.builds(frames.Past, NUMBERS, NUMBERS, st.lists(TENURES, max_size=3)),

@@ -1,16 +1,16 @@
 """Runs of seeds of pure cores: each seed is one life of each kind, and one that is violated is made as short as it can be."""
 
 import random
-import time
 from collections import Counter
-from collections.abc import Sequence
-from itertools import count
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
+
+import click
 
 from ..defects import planted
 from ..operations import Operation
 from ..oracle import Violated
-from ..runs import ATTEMPTS, LivedSeeds, SeedRange, minimized, same_kind
+from ..runs import ATTEMPTS, LivedSeeds, SeedOutcome, SeedRange, lived_through, minimized, same_kind
 from .broker_life import BrokerLife
 from .core_life import CoreLife, drawn_for
 from .feeding_life import FeedingLife
@@ -56,19 +56,22 @@ def run_core(seed: int, kind: str, number: int = OPERATIONS, operations: Sequenc
     return CoreRun(seed, kind, played, violation, life.looked_at)
 
 
-def lived_cores(which: SeedRange, number: int = OPERATIONS, defect: str | None = None) -> LivedSeeds:
-    """Lives through seeds, each with a life of every kind, with a planted `defect` if one is named. A violation ends it."""
-    looked_at, until_s = Counter[str](), time.monotonic() + which.seconds
+def lived_cores(
+    which: SeedRange, number: int = OPERATIONS, defect: str | None = None, tell: Callable[[str], None] = click.echo
+) -> LivedSeeds:
+    """Lives through seeds, each with a life of every kind, with a planted `defect` if one is named; see `lived_through`."""
+
+    def live(seed: int) -> SeedOutcome:
+        looked_at = Counter[str]()
+        for kind in LIVES:
+            found = run_core(seed, kind, number)
+            looked_at += found.looked_at
+            if found.violation:
+                return SeedOutcome(f"{kind}: {found.violation}", looked_at)
+        return SeedOutcome("", looked_at)
+
     with planted(defect):
-        for n in count():
-            if n >= which.number and time.monotonic() >= until_s:
-                return LivedSeeds(n, None, looked_at)
-            for kind in LIVES:
-                found = run_core(which.first + n * which.step, kind, number)
-                looked_at += found.looked_at
-                if found.violation:
-                    return LivedSeeds(n + 1, found.seed, looked_at)
-    raise AssertionError("seeds never end")
+        return lived_through(which, live, tell)
 
 
 def violated_in(seed: int, number: int = OPERATIONS) -> CoreRun:
