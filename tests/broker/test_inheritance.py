@@ -132,7 +132,7 @@ def test_of_what_other_sites_may_not_have_sent_everything_the_new_owner_knows_th
 
     numbers = [origin_epoch_seq(body)[2] for body in heir.window.kept(rows[MIX])]
     assert [shows(MIX, seq) for seq in numbers] == ([False, True] if is_known else [False])
-    assert shows(OTHER, 2)
+    assert shows(OTHER, 2), "it has the second number that the former owner gave"
 
 
 def test_of_a_latest_kind_the_new_owner_goes_on_counting_what_was_replaced() -> None:

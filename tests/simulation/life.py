@@ -309,7 +309,7 @@ class SimulatedLife:
         follower.forget(topic)
         follower.whole_since_s.pop(topic, None)
         if await self._ask(follower, "unsubscribe", topics=[_feed(topic)]) is not None:
-            follower.follows.discard(topic)
+            follower.has_given_up(topic)
 
     async def _swap(self, who: int, first: int, number: int, how: int, *_: int) -> None:
         """Gives up all that a user follows for something else: rows get new topics, perhaps while events of old ones are under way."""

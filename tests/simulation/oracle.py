@@ -85,6 +85,11 @@ class Follower:
         """Takes what it knows of the numbers of `topic` for nothing: something may be missing."""
         self.lives = {key: life for key, life in self.lives.items() if key[0] != topic}
 
+    def has_given_up(self, topic: str) -> None:
+        """Notes that nothing comes of `topic` any more, which it gave up. What has come meanwhile is of before, too."""
+        self.follows.discard(topic)
+        self.forget(topic)
+
     def begin_anew(self, topics: set[str], publications: list["Publication"]) -> None:
         """Says no numbers of `topics`. What came on those of which none are said may come again, in order."""
         for topic in topics:

@@ -6,12 +6,15 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from . import runs, world
 from .defects import DEFECTS, planted
 from .operations import Operation
+from .oracle import Follower, SimulationOracle, Violated
+from .process import SimulatedProcess
 from .runs import SHAPES, LivedSeeds, SeedOutcome, SeedRange, SimulationRun, lived, lived_through, minimized, run, shrunk
 
 # Defects that show when brokers die where there are copies, and perhaps in no other life.
@@ -241,6 +244,25 @@ def test_who_gets_the_newest_event_need_not_hear_of_a_first_one_that_it_has_repl
     found = run(210217, 0, operations)
     assert not found.violation, f"{found.violation}\n{found.table(20)}"
     assert found.looked_at["recovered"]
+
+
+def test_what_comes_while_somebody_gives_a_topic_up_says_nothing_of_what_they_have_when_they_follow_it_again() -> None:
+    """Its owner was another one by then, and somebody else had got the first event of the new epoch."""
+    oracle, follower = SimulationOracle(), Follower("u0", "sto/p1", SimulatedProcess("u0"), follows={"t1"})
+
+    def event(epoch: int, seq: int) -> dict[str, Any]:
+        n = oracle.published("t1", "sto")
+        return {"topic": "hm://playlist/user/ann/playlist/t1/", "site": "sto", "epoch": epoch, "seq": seq, "payload": {"n": n}}
+
+    follower.forget("t1")
+    oracle.take(follower, event(1, 1))
+    follower.has_given_up("t1")
+    with pytest.raises(Violated, match="which they do not follow"):
+        oracle.take(follower, event(1, 2))
+    follower.follows.add("t1")
+    oracle.take(follower, event(2, 2))
+    with pytest.raises(Violated, match="does not hear which number this goes on from"):
+        oracle.take(follower, event(3, 1))
 
 
 def test_nothing_is_well_while_a_node_stands_still() -> None:
