@@ -1,54 +1,68 @@
 """A plugin that measures which lines of the roles are run by the tests of the roles: `pytest -p tests.support.measuring`.
 
-CPython 3.11 traces line by line, which doubles the time of Python code. So only the tests in `FOLDERS` are traced, and the whole run
-takes little longer. `tests/architecture/coverage_floors.py` judges the result.
+Modules of the roles are loaded with marks (`tests/support/marked_lines.py`). What a test in `FOLDERS` marks is counted, and what
+others mark is forgotten. `tests/architecture/coverage_floors.py` judges the result.
 """
 
+import gc
 import os
+import sys
+from collections import defaultdict
 from collections.abc import Generator
 from importlib import import_module
+from pathlib import Path
 from pkgutil import walk_packages
 from typing import Final
 
 import coverage
 import pytest
 
-# The tests that are about the roles. Others run the same lines, but they take long, and what only they reach has no test of its own.
+from tests.support.marked_lines import MarkedModules
+
+# The tests that are about the roles. Others run the same lines, but what only they reach has no test of its own.
 _NAMES: Final = ("accesspoint", "aggregator", "broker", "cluster", "deploy", "infra", "notification", "rule_engine", "services")
 FOLDERS: Final = tuple(f"tests/{name}/" for name in _NAMES)
-# These have heartbeats of 20 ms, and count what a slow process would add.
-UNTRACED: Final = ("tests/cluster/test_drain.py",)
 
 
 class Measuring:
-    """The measuring of one process that runs tests. Outside of the tests in `FOLDERS` it is stopped and costs nothing."""
+    """The measuring of one process that runs tests."""
 
     def __init__(self) -> None:
-        self._coverage = coverage.Coverage(data_suffix=True)
-        self._is_on = False
-        self.switch(True)
-        # Definitions are lines that run once, at the import. A test that is not traced may be the first to import a module.
-        for package in self._coverage.config.source or ():
+        coverage_of = coverage.Coverage().config
+        packages: list[str] = coverage_of.source or []
+        self._file = Path(coverage_of.data_file)
+        self._modules = MarkedModules(packages)
+        self._counted: dict[str, set[int]] = defaultdict(set)
+        self._counts = True
+        sys.meta_path.insert(0, self._modules)
+        # Definitions are lines that run once, at the import. A test that does not count may be the first to import a module.
+        gc.disable()
+        for package in packages:
             for module in walk_packages(import_module(package).__path__, f"{package}."):
                 import_module(module.name)
-        self.switch(False)
+        gc.enable()
 
     def switch(self, on: bool) -> None:
-        """Starts or stops tracing."""
-        if on != self._is_on:
-            (self._coverage.start if on else self._coverage.stop)()
-            self._is_on = on
+        """Says whether what runs from now on counts."""
+        if on != self._counts:
+            marked = self._modules.taken()
+            for path, lines in marked.items() if self._counts else ():
+                self._counted[path].update(lines)
+            self._counts = on
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
-        """Traces a test, with its fixtures, if it is one of those."""
-        self.switch(item.nodeid.startswith(FOLDERS) and not item.nodeid.startswith(UNTRACED))
+        """Counts what a test runs, with its fixtures, if it is one of those."""
+        self.switch(item.nodeid.startswith(FOLDERS))
         return (yield)
 
     def pytest_unconfigure(self) -> None:
         """Writes what was measured."""
         self.switch(False)
-        self._coverage.save()
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        data = coverage.CoverageData(str(self._file), suffix=True)
+        data.add_lines(self._counted)
+        data.write()
 
 
 def pytest_configure(config: pytest.Config) -> None:
