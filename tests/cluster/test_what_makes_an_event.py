@@ -116,7 +116,7 @@ class Town:
         await self.c.of("artist")[0].work.job.run_once()
 
     async def act(self, kind: str) -> None:
-        """Has ann's client say what she does."""
+        """Has ann's client say what ann does."""
         await self.ears["ann"].client.act(kind, track="t1")
 
     def forget(self) -> None:
@@ -191,7 +191,7 @@ def inbox(user: str) -> tuple[str, str]:
 
 
 def listened(kind: str) -> Outcome:
-    """Returns what an act of ann makes: one event for those who hear her."""
+    """Returns what an act of ann makes: one event for those who listen."""
     return Outcome([("presence", ANN)], {"bob": [(ANN, kind)]}, {})
 
 

@@ -18,7 +18,7 @@ INSTALL_S, CALL_S = 2.0, 5.0
 
 
 class FriendlyCore(GuardedCore):
-    """An access point for ann, whose friends the twin knows. `playlists` are those that she follows."""
+    """An access point for ann, whose friends the twin knows. `playlists` are those that ann follows."""
 
     def __init__(self, *friends: str, playlists: tuple[str, ...] = (), **options: Any) -> None:
         super().__init__(SocialTwin(), **options)
