@@ -33,7 +33,8 @@ class AnsweringService:
         await self._runner.cleanup()
 
     async def _answer(self, request: web.Request) -> web.Response:
-        asked = {"method": request.method, "path": request.raw_path, "authorization": request.headers.get("Authorization")}
+        path = request.raw_path.partition("?")[0]
+        asked = {"method": request.method, "path": path, "authorization": request.headers.get("Authorization")}
         text = await request.text()
-        self.asked.append(asked | ({"body": await request.json()} if text else {}))
+        self.asked.append(asked | {"query": dict(request.query)} | ({"body": await request.json()} if text else {}))
         return web.Response(status=self._status) if self._body is None else web.json_response(self._body, status=self._status)

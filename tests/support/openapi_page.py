@@ -53,6 +53,13 @@ class OpenapiPage:
         if status >= 400:
             assert f"`{body['code']}`" in described["description"]
 
+    def check_request(self, method: str, path: str, body: Any) -> None:
+        """Checks that a request of `path` with this `body` (None: without one) is one that is described. Raises as `check_answer`."""
+        described = self._operation(method, path).get("requestBody")
+        assert (body is None) == (described is None), f"{method} {path}: a body, or none, is not as described"
+        if described is not None:
+            self.validator(described["content"]["application/json"]["schema"]).validate(body)
+
     def check_routes(self, routes: list[Route]) -> None:
         """Checks that all routes are described, with whose token they take, and nothing else."""
         assert {(route.method, route.path): WHO[route.who] for route in routes} == {

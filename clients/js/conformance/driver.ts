@@ -43,6 +43,13 @@ function camel(options: Record<string, unknown>): ClientOptions {
   return Object.fromEntries(Object.entries(options).map(([name, each]) => [camelName(name), typeof each === "object" ? camel(each as Record<string, unknown>) : each]));
 }
 
+/** Returns `value` with the names of this client in the place of those of the scenarios. */
+function camelValue(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(camelValue);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [camelName(name), camelValue(each)]));
+}
+
 function made({ urls, tokens, positions, subscription_tokens, ...options }: Record<string, any>): Client {
   const each = [...(tokens as string[])];
   const token = each.length === 1 ? each[0]! : () => (each.length > 1 ? each.shift()! : each[0]!);
@@ -88,7 +95,8 @@ const CALLS: Record<string, (args: Record<string, any>) => unknown> = {
   open_playlist: ({ urls, token, owner, id }) => opened(new PlaylistReplica(client, new Api(urls, token).playlists, owner, id)),
   edit_playlist: ({ method, args }) => (playlist as unknown as Record<string, (...given: unknown[]) => void>)[camelName(method)]!(...args),
   replica: ({ steps, prefix = "e" }) => replayed(steps, prefix),
-  api: ({ urls, token, part, method, args }) => answered((new Api(urls, token) as unknown as Record<string, any>)[part][camelName(method)](...args)),
+  api: ({ urls, token, part, method, args, named }) =>
+    answered((new Api(urls, token) as unknown as Record<string, any>)[part][camelName(method)](...args.map(camelValue), ...(named ? [camelValue(named)] : []))),
 };
 
 /** Opens a playlist of a real site, and says its tracks whenever they change. */

@@ -7,7 +7,7 @@ import asyncio
 import dataclasses
 import json
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Final, Protocol, Self
 
@@ -121,9 +121,13 @@ class PythonDriver:
             await self._client.close()
         await asyncio.gather(*self._reading, return_exceptions=True)
 
-    async def _ask(self, *, urls: str, token: str, part: str, method: str, args: Sequence[Any]) -> Any:
-        async with segue.Api(urls, token) as api:
-            found = getattr(getattr(api, part), method)(*args)
+    async def _ask(
+        self, *, urls: str | dict[str, str], token: str, part: str, method: str, args: Sequence[Any], named: Mapping[str, Any] = {}
+    ) -> Any:
+        where = urls if isinstance(urls, str) else segue.ApiUrls(**urls)
+        typed = [msgspec.convert(each, segue.NotificationPreferences) for each in args] if method == "set_preferences" else args
+        async with segue.Api(where, token) as api:
+            found = getattr(getattr(api, part), method)(*typed, **named)
             return [each async for each in found] if hasattr(found, "__aiter__") else await found
 
     async def _offloaded(self) -> list[str]:
