@@ -4,8 +4,6 @@ import asyncio
 import gzip
 import json
 import re
-import sys
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,7 +13,6 @@ from infra.runtime.tokens import read_secret
 from segue.cluster.tokens import user_token
 from tests.clients.conformance.drivers import FailedCallError, NodeDriver
 from tests.support.node import PACKAGE, built, run
-from tests.support.webhook_receiver import WebhookReceiver, is_signed
 
 BOB: Final = "hm://presence/user/bob/"
 MAX_GZIPPED_BYTES: Final = 12 * 1024
@@ -63,25 +60,6 @@ def test_a_file_that_calls_itself_pure_is() -> None:
     for name in sorted(pure - {"topics.ts"}):
         imported = re.findall(r'^import (?!type).*?from "\./(\w+)\.js"', files[name], re.MULTILINE | re.DOTALL)
         assert {f"{each}.ts" for each in imported} <= pure | {"codes.ts", "errors.ts"}, name
-
-
-@pytest.fixture(scope="module")
-def site_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("site")
-
-
-@pytest.fixture
-async def site(site_folder: Path) -> AsyncIterator[dict[str, Any]]:
-    """The addresses of a `segue up` of its own, on ports of its own."""
-    command = ("-m", "segue", "up", "--policy", "open", "--json", "--port-base", "0", "--private", "127.0.0.1", "--state", str(site_folder))
-    process = await asyncio.create_subprocess_exec(sys.executable, *command, stdout=asyncio.subprocess.PIPE, start_new_session=True)
-    try:
-        assert process.stdout is not None
-        async with asyncio.timeout(DEADLINE_S):
-            yield json.loads(await process.stdout.readline())
-    finally:
-        process.terminate()
-        await process.wait()
 
 
 @pytest.mark.e2e
@@ -134,67 +112,6 @@ async def test_two_devices_keep_one_playlist_of_a_real_site(site: dict[str, Any]
         for driver in (one, other):
             while await driver.told["tracks"].get() != ["t2", "t1", "t3"]:
                 pass  # its own edit shows first
-
-
-@pytest.mark.e2e
-async def test_services_of_a_real_site_do_what_the_api_asks(site: dict[str, Any], site_folder: Path) -> None:
-    secret = read_secret(site_folder / "secret.key")
-    kinds = {"artists": "artist", "playlists": "playlist", "settings": "notification", "social": "social"}
-    urls = {name: kind_url(site[kind]) for name, kind in kinds.items()}
-    async with NodeDriver() as driver, asyncio.timeout(DEADLINE_S):
-
-        async def ask(user: str, part: str, method: str, *args: Any) -> Any:
-            what = {"part": part, "method": method, "args": args}
-            return await driver.call("api", {"urls": urls, "token": user_token(secret, user), **what})
-
-        mix = await ask("ann", "playlists", "create", "Mix", {"id": "mix", "tracks": ["t1", "t2"]})
-        assert (mix["owner"], mix["version"], mix["tracks"]) == ("ann", 1, ["t1", "t2"])
-        assert await ask("ann", "playlists", "add", "ann", "mix", ["t3"]) == 2
-        assert await ask("ann", "playlists", "reorder", "ann", "mix", 2, 0, {"version": 2}) == 3
-        assert (await ask("bob", "playlists", "get", "ann", "mix"))["tracks"] == ["t3", "t1", "t2"]
-        await ask("bob", "playlists", "follow", "ann", "mix")
-        assert await ask("ann", "playlists", "followers", "ann", "mix") == ["bob"]
-        assert [each["id"] for each in await ask("bob", "playlists", "followedBy", "bob")] == ["mix"]
-        with pytest.raises(FailedCallError, match="conflict"):
-            await ask("ann", "playlists", "remove", "ann", "mix", 0, {"version": 1})
-        assert await ask("ann", "social", "follow", "bob") is False
-        assert await ask("ann", "social", "friends") == [{"user": "bob", "mutual": False}]
-        assert [each["user"] for each in await ask("bob", "social", "followers")] == ["ann"]
-        assert (await ask("ann", "social", "setListening", "friends"))["listening"] == "friends"
-        assert "new-album" in await ask("ann", "artists", "follow", "bjork")
-        assert {each["artist"] for each in await ask("ann", "artists", "followed")} == {"bjork"}
-        held = await ask("ann", "settings", "preferences")
-        changed = {"email": held["email"], "channels": {}, "muted": ["artist:bjork"], "tz": "Europe/Stockholm", "quiet": None}
-        changed |= {"digest": "daily", "digestAt": "09:00", "digestDay": "monday"}
-        await ask("ann", "settings", "setPreferences", changed)
-        assert (await ask("ann", "settings", "preferences"))["digest_at"] == "09:00"
-        with pytest.raises(FailedCallError, match="not-found"):
-            await ask("ann", "settings", "why", "nothing")
-
-
-@pytest.mark.e2e
-async def test_notifications_are_posted_to_a_webhook_that_the_api_has_made(site: dict[str, Any], site_folder: Path) -> None:
-    """The client names an endpoint, has it tested, gives it another secret, and removes it."""
-    where = {"urls": {"settings": kind_url(site["notification"])}, "token": user_token(read_secret(site_folder / "secret.key"), "ann")}
-    async with WebhookReceiver() as receiver, NodeDriver() as driver, asyncio.timeout(DEADLINE_S):
-
-        async def ask(method: str, *args: Any) -> Any:
-            return await driver.call("api", {**where, "part": "settings", "method": method, "args": args})
-
-        made = await ask("addWebhook", receiver.url)
-        assert [(each["id"], each["url"]) for each in await ask("webhooks")] == [(made["id"], receiver.url)]
-        renewed = await ask("rotateWebhook", made["id"])
-        assert renewed["secret"] != made["secret"]
-        assert (await ask("testWebhook", made["id"]))["state"] == "delivered"
-        [(headers, body)] = receiver.messages
-        assert all(is_signed(each["secret"], headers, body) for each in (made, renewed))
-        assert json.loads(body)["type"] == "test"
-        await ask("removeWebhook", made["id"])
-        assert await ask("webhooks") == []
-        with pytest.raises(FailedCallError, match="not-found"):
-            await ask("testWebhook", made["id"])
-        with pytest.raises(FailedCallError, match="bad-field"):
-            await ask("addWebhook", "http://10.0.0.1/")
 
 
 def kind_url(found: str | list[str]) -> str:
