@@ -152,7 +152,12 @@ async def follow_artists(ask: Asker) -> None:
 async def set_preferences(ask: Asker) -> None:
     held = await ask("ann", "settings.preferences")
     assert (held["muted"], held["tz"]) == ([], "UTC")
-    wanted = {"email": None, "channels": {"new-album": {"push": False}}, "muted": ["artist:bjork"], "tz": "Europe/Stockholm"}
+    wanted: dict[str, Any] = {
+        "email": None,
+        "channels": {"new-album": {"push": False}},
+        "muted": ["artist:bjork"],
+        "tz": "Europe/Stockholm",
+    }
     wanted |= {"quiet": {"from": "22:00", "to": "07:00"}, "digest": "weekly", "digest_at": "09:00", "digest_day": "friday"}
     await ask("ann", "settings.set_preferences", wanted)
     held = await ask("ann", "settings.preferences")
