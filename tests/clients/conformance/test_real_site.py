@@ -21,7 +21,7 @@ KEYS: Final = {
     "p256dh": "BNcRdreALRFXTkOOUHK1EtK2wtaz5Ry4YfYCA_0QTpQtUbVlUls0VJXg7A8u-Ts1XbjhazAkj7I99e8QcYP7DkM",
     "auth": "tBHItJI5svbpez7KI4CCXg",
 }
-DRIVERS: Final = {"python": PythonDriver, "typescript": NodeDriver}
+DRIVERS: Final[dict[str, type[PythonDriver] | type[NodeDriver]]] = {"python": PythonDriver, "typescript": NodeDriver}
 
 
 class Asker:
