@@ -23,7 +23,7 @@ PAUSE_S: Final = 0.05
 
 
 class HeirBriefing:
-    """What the broker `me` tells the heirs of its topics of these `kinds`.
+    """The telling of heirs by the broker `me`, of its topics of these `kinds`.
 
     - `core`: has numbers, ids and rows. `inheritance`: says what there is of topics.
     - `links`: slot -> link, to brokers of this site.

@@ -48,7 +48,7 @@ class Desk:
         """Returns status and JSON, as `HttpDoor` would answer."""
         head = Head("POST", "/v1/events", "", {b"content-type": content_type, b"authorization": b"Bearer x"}, True)
         try:
-            exchange = self.broker.handlers.exchange(head)
+            exchange = self.broker.door.handlers.exchange(head)
             for chunk in chunks:
                 exchange.chunk(chunk)
             answer = exchange.end()

@@ -60,7 +60,7 @@ async def test_a_wrong_event_is_refused_alone_and_rejected_by_its_position_among
         status, answer = await place.post(request, content_type)
         assert (status, answer["accepted"]) == (202, 2)
         assert [(each["index"], each["code"], each["number"]) for each in answer["rejected"]] == [(1, code, BY_NAME[code].number)]
-    assert place.door.handlers.rejected == {code: 1 + len(requests)}
+    assert place.door.door.handlers.rejected == {code: 1 + len(requests)}
 
 
 @pytest.mark.parametrize("body", [b"", b" ", b"[", b"[{},", b"[{}]]", b"[" * 100_000])

@@ -14,7 +14,7 @@ OPERATIONS = [(path, method, operation) for (method, path), operation in PAGE.op
 
 async def test_what_is_described_are_the_routes() -> None:
     async with Cluster(sites=1) as c:
-        routes = c.of("broker", c.sites[0])[0].operators.routes()
+        routes = c.of("broker", c.sites[0])[0].door.operators.routes()
     described = {(method, path) for path, method, _ in OPERATIONS}
     assert described == {(route.method, route.path) for route in operator_openapi.ROUTES}
     assert described == routes.keys()

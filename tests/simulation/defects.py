@@ -22,6 +22,7 @@ from broker.link_masks import LinkMasks
 from broker.moving import TopicMoves
 from broker.recaller import Recaller
 from broker.server import Broker
+from broker.site_events import SiteEvents
 from broker.tenure import Descent, Tenure
 from broker.topic_numbers import TopicNumbers
 from broker.window import EventWindow, Missed
@@ -190,7 +191,7 @@ DEFECTS: Final = {
     "seals-at-once": PlantedDefect("a step is sealed before what goes in the one before", TopicMoves, "begin", _seals_at_once),
     "window-left-behind": PlantedDefect("what is recorded stays with the former owner", Inheritance, "leaving", lambda *_: iter(())),
     "place-forgotten": PlantedDefect("an event that came with a topic loses its place", Origins, "get", lambda *_: None),
-    "strays-lost": PlantedDefect("a former owner keeps late events of other sites for itself", Broker, "_new_owner", lambda *_: None),
+    "strays-lost": PlantedDefect("a former owner keeps late events of other sites for itself", SiteEvents, "_new_owner", lambda *_: None),
     "joins-at-once": PlantedDefect("who comes back is served before the answer, and nobody is asked", Recoveries, "hold", lambda *_: None),
     "one-event-less": PlantedDefect("who comes back gets all but the first event", EventWindow, "topic_after", _one_event_less),
     "never-too-old": PlantedDefect("what is too old is not missed", EventWindow, "too_old", lambda *_: 0),

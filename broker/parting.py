@@ -1,0 +1,70 @@
+"""Parting: a broker records topics that have gone to others for as long as their followers may lack something of it (DPS-13).
+
+It parts from them when the others have all of it, and nothing comes here any more that followers of it lack. It does not wait for ever.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from infra.kernel.announcer import PARTING_BEATS
+
+from .mesh import Mesh
+from .moving import TopicMoves
+from .subscribers import Subscribers
+
+
+class Parting:
+    """What of this broker's has gone to others, and is still served and recorded here.
+
+    - `moves`: tells whether anything is on its way. `mesh`: which brokers have what has come to them.
+    - `subscribers()`: returns those who subscribe, who part from former owners, too.
+    - `spawn`: does work in turns.
+    """
+
+    def __init__(
+        self, mesh: Mesh, moves: TopicMoves, subscribers: Callable[[], Subscribers], spawn: Callable[[Iterator[float]], None]
+    ) -> None:
+        self._mesh, self._moves, self._subscribers, self._spawn = mesh, moves, subscribers, spawn
+        # To whom topics have gone, and for how many heartbeats that has been so.
+        self._gone_to: set[str] = set()
+        self._beats = 0
+        self._is_going_on = False
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing is here that has gone to others."""
+        return not self._gone_to
+
+    def begin(self) -> None:
+        """Notes that another view holds: what followers say of earlier ones counts no more."""
+        self._beats = 0
+
+    def gone_to(self, slots: Iterable[str]) -> None:
+        """Notes that topics go to the brokers `slots`."""
+        self._gone_to.update(slots)
+
+    def tick(self) -> None:
+        """Counts a heartbeat, and parts if that may be."""
+        self._beats += 1
+        self.go_on()
+
+    def done(self) -> bool:
+        """Parts if that may be. Returns whether nothing is left to part from."""
+        self.go_on()
+        return self.is_over
+
+    def go_on(self) -> None:
+        """Records no more what is others' by now, when they have all of it, and nothing comes here any more that followers of it lack."""
+        if self._gone_to and not self._is_going_on and self._moves.is_over and (self._beats > PARTING_BEATS or self._may_part()):
+            self._is_going_on = True
+            self._spawn(self._part())
+
+    def _may_part(self) -> bool:
+        return self._mesh.have_taken(self._gone_to) and self._subscribers().have_settled()
+
+    def _part(self) -> Iterator[float]:
+        view = self._mesh.view
+        yield from self._subscribers().hand_over()
+        self._is_going_on = False
+        if self._mesh.view == view:  # else more goes to others
+            self._gone_to.clear()
+            self._subscribers().settle()

@@ -1,0 +1,92 @@
+"""Events of other sites: they go to followers here, also while their topics move between brokers of this site.
+
+What comes on a topic that has gone to another broker goes to that one (`Strayed`). What comes on one that is about to be served here waits
+until everybody who follows it has said so.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+from infra.kernel.events import topic_in
+from infra.kernel.frames import Deliver, Strayed
+from infra.kernel.topics import Topic
+from infra.runtime.link import Link
+
+from .core import BrokerCore
+from .handover import Handover
+
+
+class SiteEvents:
+    """The way of events of other sites to those who follow here.
+
+    - `core`: delivers them. `handover`: has those wait whose topics are about to be served here.
+    - `links`: slot -> link, to brokers of this site. `owner(topic)`: returns the slot that owns a topic; None while nobody does.
+    - `has_parted()`: tells whether nothing is here of what has gone to others.
+    """
+
+    def __init__(
+        self,
+        core: BrokerCore,
+        handover: Handover,
+        links: Mapping[str, Link],
+        owner: Callable[[Topic], str | None],
+        has_parted: Callable[[], bool],
+    ) -> None:
+        self._core, self._handover, self._links, self._owner, self._has_parted = core, handover, links, owner, has_parted
+
+    def relay(self, deliver: Deliver) -> None:
+        """Gives followers what a broker of another site has sent."""
+        if self._handover.over and self._has_parted():
+            self._core.relay(deliver.handles, deliver.bodies)
+            return
+        waits: list[tuple[int, bytes]] = []
+        goes: list[tuple[int, bytes]] = []
+        strays: dict[Link, list[bytes]] = {}
+        for handle, body in zip(deliver.handles, deliver.bodies, strict=True):
+            topic = topic_in(body)
+            if topic is not None and (link := self._new_owner(topic)) is not None:
+                strays.setdefault(link, []).append(body)
+            else:
+                (waits if topic is not None and self._handover.holds(topic) else goes).append((handle, body))
+        for link, bodies in strays.items():
+            link.send(Strayed(bodies))
+        self._core.relay(*_columns(goes))
+        self._wait([body for _, body in waits], partial(self._core.relay, *_columns(waits)))
+
+    def _wait(self, bodies: Sequence[bytes], relay: Callable[[], None]) -> None:
+        if bodies and not self._handover.hold(bodies, relay):
+            self._handover.give_up()  # what waits goes first
+            relay()
+
+    def _new_owner(self, topic: Topic) -> Link | None:
+        """Returns the link to the broker that `topic` has gone to, if it takes events of other sites from us."""
+        link = self._links.get(self._owner(topic) or "")
+        return link if link is not None and link.knows(Strayed) else None
+
+    def stray(self, body: bytes) -> None:
+        """Sends an event that nobody wants here any more to the owner of its topic by now, if that is another broker."""
+        if (topic := topic_in(body)) is not None and (link := self._new_owner(topic)) is not None:
+            link.send(Strayed([body]))
+
+    def take_strayed(self, bodies: Sequence[bytes]) -> None:
+        """Gives followers events of other sites that have come to another broker of this one, where the topics were before."""
+        waits: list[bytes] = []
+        goes: list[bytes] = []
+        for body in bodies:
+            topic = topic_in(body)
+            if topic is not None and (link := self._new_owner(topic)) is not None:
+                link.send(Strayed([body]))
+            else:
+                (waits if topic is not None and self._handover.holds(topic) else goes).append(body)
+        self._relay_strayed(goes)
+        self._wait(waits, partial(self._relay_strayed, waits))
+
+    def _relay_strayed(self, bodies: Sequence[bytes]) -> None:
+        rows = self._core.interest.rows
+        known = [(rows[topic], body) for body in bodies if (topic := topic_in(body)) is not None and topic in rows]
+        self._core.stale += len(bodies) - len(known)
+        self._core.relay(*_columns(known))
+
+
+def _columns(pairs: Sequence[tuple[int, bytes]]) -> tuple[list[int], list[bytes]]:
+    return [handle for handle, _ in pairs], [body for _, body in pairs]

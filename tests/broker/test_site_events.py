@@ -1,0 +1,74 @@
+"""The way of events of other sites, while their topics move between brokers of this one."""
+
+from broker.core import BrokerCore
+from broker.handover import Handover
+from broker.site_events import SiteEvents
+from infra.kernel.events import encode_tail, numbering
+from infra.kernel.frames import HIGHEST_TAG, Deliver, Hello, Strayed, View
+from infra.kernel.ring import Ring
+from infra.kernel.topics import Topic, format_topic, user_topic
+from infra.runtime.link import Link
+from tests.support.recording_wire import RecordingWire
+
+BEFORE, NOW = Ring(("b1", "b2")), Ring(("b1", "b2", "b3"))
+USERS = [user_topic(f"u{n}") for n in range(200)]
+STAYS = next(topic for topic in USERS if BEFORE.owner(topic) == NOW.owner(topic) == "b1")
+GOES = next(topic for topic in USERS if (BEFORE.owner(topic), NOW.owner(topic)) == ("b1", "b3"))
+
+
+def body(topic: Topic, seq: int = 1) -> bytes:
+    return b"%b%d,%b" % (numbering("lon", 9), seq, encode_tail(format_topic(topic), 1, "x", "play", b"{}"))
+
+
+class Site:
+    """The broker b1 after b3 has come, an aggregator that wants all topics, and the link to b3."""
+
+    def __init__(self, ring: Ring = NOW, *, tags: int = HIGHEST_TAG) -> None:
+        self.got: list[tuple[int, bytes]] = []
+        self.core, self.handover, self.wire, self.has_parted = BrokerCore("sto", 7), Handover("b1", 1 << 20), RecordingWire(), False
+        self.core.subscribe(self.core.open(self, far=False), [STAYS, GOES], [0, 1])
+        link = Link(self.wire, Hello("broker", "b3", "sto", 1, 1, View(0, ()), tags=tags), "b3", 0.0, Link.flush)
+        self.events = SiteEvents(self.core, self.handover, {"b3": link}, ring.owner, lambda: self.has_parted)
+
+    def deliver(self, handle: int, body: bytes) -> None:
+        self.got.append((handle, body))
+
+    def strayed(self) -> list[bytes]:
+        return [each for frame in self.wire.sent if isinstance(frame, Strayed) for each in frame.bodies]
+
+
+def test_what_comes_late_on_a_topic_that_has_gone_goes_to_its_new_owner_and_nothing_else_does() -> None:
+    """DPS-13, SB-25"""
+    site = Site()
+    site.events.relay(Deliver([0, 1], [body(STAYS), body(GOES)]))
+    assert (site.got, site.strayed()) == ([(0, body(STAYS))], [body(GOES)])
+    site.has_parted = True
+    site.events.relay(Deliver([1], [body(GOES, 2)]))
+    assert site.got[1:] == [(1, body(GOES, 2))], "nothing has gone to others: then nobody is asked whose a topic is"
+
+
+def test_a_new_owner_of_an_older_version_takes_no_such_events() -> None:
+    site = Site(tags=0)
+    site.events.relay(Deliver([1], [body(GOES)]))
+    site.events.stray(body(GOES))
+    assert (site.got, site.strayed()) == ([(1, body(GOES))], [])
+
+
+def test_what_has_strayed_is_passed_on_given_to_followers_or_counted() -> None:
+    """DPS-13"""
+    site, unknown = Site(), next(topic for topic in USERS if NOW.owner(topic) == "b1" and topic != STAYS)
+    site.events.take_strayed([body(GOES), body(STAYS), body(unknown), b"no event"])
+    assert (site.got, site.strayed(), site.core.stale) == ([(0, body(STAYS))], [body(GOES)], 2)
+
+
+def test_what_comes_on_a_topic_before_everybody_has_said_that_they_follow_it_waits() -> None:
+    """SB-25: directly, and by the broker that had it before."""
+    site = Site(ring=BEFORE)
+    site.handover = Handover("b1", 1 << 20)
+    site.events = SiteEvents(site.core, site.handover, {}, BEFORE.owner, lambda: True)
+    site.handover.begin(Ring(("b2",)), ["a1"])
+    site.events.relay(Deliver([0], [body(STAYS, 1)]))
+    site.events.take_strayed([body(STAYS, 2)])
+    assert site.got == []
+    site.handover.announced("a1")
+    assert site.got == [(0, body(STAYS, 1)), (0, body(STAYS, 2))]
