@@ -13,7 +13,7 @@ from .subscribers import Subscribers
 
 
 class Parting:
-    """What of this broker's has gone to others, and is still served and recorded here.
+    """The topics that have gone from this broker to others, and are still served and recorded here.
 
     - `moves`: tells whether anything is on its way. `mesh`: which brokers have what has come to them.
     - `subscribers()`: returns those who subscribe, who part from former owners, too.

@@ -35,8 +35,7 @@ async def point_of(c: Cluster, user: User) -> str:
     stamps = {broker.window.epoch: broker.window.stamp for broker in c.of("broker", "sto")}
     had = c.of("accesspoint", "sto")[0].core.recoveries
     await c.until(lambda: all(had.stamps.get(epoch, 0) >= stamp for epoch, stamp in stamps.items()))
-    await user.ws.send('{"op":"ping","point":true}')
-    return str((await user.answer(lambda m: m["op"] == "pong"))["point"])
+    return await user.point()
 
 
 def heard(user: User) -> list[int]:

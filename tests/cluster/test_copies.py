@@ -67,8 +67,7 @@ async def test_an_heir_goes_on_where_its_owner_was_when_that_is_killed(tcp: bool
                 assert await change(c, topic, 0)
             await ann.heard(len(TOPICS))
             await bob.heard(len(TOPICS))
-            await bob.ws.send('{"op":"ping","point":true}')
-            point = (await bob.answer(lambda m: m["op"] == "pong"))["point"]
+            point = await bob.point()
             await bob.ws.close()
             for topic in TOPICS:
                 assert await change(c, topic, 1)
@@ -105,8 +104,7 @@ async def test_what_no_heir_has_any_more_is_told_also_where_another_heir_of_its_
                 for user in (ann, bob):
                     await user.ask("subscribe", topics=[*TOPICS, *feeds], recover=True)
                 await is_whole(c)
-                await bob.ws.send('{"op":"ping","point":true}')
-                point = (await bob.answer(lambda m: m["op"] == "pong"))["point"]
+                point = await bob.point()
             for name in ("sto/b1", "sto/b2"):
                 await c.crash(name)
             await c.settle()

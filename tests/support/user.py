@@ -75,6 +75,17 @@ class User:
         await self.ws.send(json.dumps({"op": op, "id": mine, **fields}))
         return await self.answer(lambda m: m.get("id") == mine)
 
+    async def point(self) -> str:
+        """Returns a point. It is asked for until there is one: none is given before brokers have said how far they are."""
+
+        async def given() -> str | None:
+            await self.ws.send('{"op":"ping","point":true}')
+            point: str | None = (await self.answer(lambda m: m["op"] == "pong"))["point"]
+            return point
+
+        found: str = await eventually(given, "no point is given", poll_s=RETRY_S)
+        return found
+
     async def pull(self, **fields: Any) -> dict[str, Any]:
         """Asks for notifications, and as clients do once more while the module cannot be reached. Returns the first other answer."""
 
