@@ -24,7 +24,8 @@ HOURS ?= 8
 TARGET ?=
 STORE ?= sqlite
 PIP := $(BIN)/pip --disable-pip-version-check --quiet install
-PYTEST := env -u PYTHONASYNCIODEBUG PYTHONWARNINGS=default $(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+# Tests start hundreds of processes: each would compile our modules again if bytecode were not kept.
+PYTEST := env -u PYTHONASYNCIODEBUG -u PYTHONDONTWRITEBYTECODE PYTHONWARNINGS=default $(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 packages = $$(grep -c == requirements/$(1).txt) packages
 size = $$(du --summarize --human-readable $(VENV) | cut --fields 1)
 

@@ -15,6 +15,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 from analytics.session import session
 from infra.runtime.cassandra.client import Cassandra
+from infra.runtime.event_loop import YOUNG_OBJECTS
 from segue.cassandra import Server
 from tests.support.cassandra import SharedServer, fresh_keyspace
 
@@ -26,6 +27,16 @@ _TOGETHER: Final = ("tests/analytics/characterization/", "tests/architecture/")
 _SHARED = pytest.StashKey[SharedServer]()
 _SPARK = pytest.StashKey["SparkSession"]()
 _ENDS = pytest.StashKey[ExitStack]()
+
+
+def pytest_collection_finish() -> None:
+    """Keeps the collector of garbage away from what is there until the end: modules, and thousands of tests.
+
+    It looks as rarely as in a server (`infra/runtime/event_loop.py`). Garbage that complains is told at the end at the latest.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(YOUNG_OBJECTS, 20, 100)
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
