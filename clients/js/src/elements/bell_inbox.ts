@@ -14,11 +14,11 @@ export type Loading = "idle" | "loading" | "failed";
 export class BellInbox {
   /** How it stands with the newest page; "idle": it is here. */
   newest: Loading = "loading";
-  /** How it stands with the next page. */
-  older: Loading = "idle";
   /** Whether the last thing that the user wanted was not done. */
   isRefused = false;
   readonly #inbox: NotificationInbox;
+  /** How it stands with the next page of each list: of what is archived, and of the rest. */
+  readonly #older = new Map<boolean, Loading>();
   #fresh = new Set<string>();
   #settled = new Set<string>();
   #newAfter = Infinity;
@@ -66,14 +66,19 @@ export class BellInbox {
     return this.newest === "idle" && this.#inbox.hasMore({ archived });
   }
 
+  /** Returns how it stands with the next page. */
+  older(archived: boolean): Loading {
+    return this.#older.get(archived) ?? "idle";
+  }
+
   /** Loads the newest page. */
   load(): void {
-    void this.#loads("newest", () => this.#inbox.load());
+    void this.#loads((now) => (this.newest = now), () => this.#inbox.load());
   }
 
   /** Loads the next page, unless one is on its way. */
   more(archived: boolean): void {
-    if (this.older !== "loading") void this.#loads("older", () => this.#inbox.more({ archived }));
+    if (this.older(archived) !== "loading") void this.#loads((now) => this.#older.set(archived, now), () => this.#inbox.more({ archived }));
   }
 
   /** Reads all there is. */
@@ -98,16 +103,19 @@ export class BellInbox {
   }
 
   #met(phase: string): void {
-    if (phase === "connected" && this.newest !== "idle") this.load();
+    if (phase === "connected") {
+      for (const [archived, now] of this.#older) if (now === "failed") this.#older.delete(archived); // it is asked for again when it comes into view
+      if (this.newest !== "idle") this.load();
+    }
     this.changed();
   }
 
-  async #loads(what: "newest" | "older", load: () => Promise<void>): Promise<void> {
-    this[what] = "loading";
+  async #loads(stands: (now: Loading) => void, load: () => Promise<void>): Promise<void> {
+    stands("loading");
     this.changed();
-    this[what] = await load().then(
-      () => "idle",
-      () => "failed",
+    await load().then(
+      () => stands("idle"),
+      () => stands("failed"),
     );
     this.changed();
   }

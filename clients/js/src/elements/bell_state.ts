@@ -1,6 +1,6 @@
 /** What `<segue-bell>` says below its rows: that it loads, that nothing is there, that something failed, that there is more. */
 import type { BellFinder } from "./bell_finder.js";
-import type { BellInbox } from "./bell_inbox.js";
+import type { BellInbox, Loading } from "./bell_inbox.js";
 import { icon } from "./icons.js";
 import { element, say } from "./parts.js";
 import type { Words } from "./words.js";
@@ -46,8 +46,9 @@ export class BellState {
   draw(words: Words, phase: string | undefined, inbox: BellInbox | undefined, finder: BellFinder, count: number): void {
     const isLost = phase === "waiting" || phase === "closed" || !inbox;
     const hasFailed = inbox?.newest === "failed";
-    const hasMore = inbox?.hasMore(finder.tab === "archived") ?? false;
-    const isComing = !isLost && (inbox.newest === "loading" || inbox.older === "loading" || (hasMore && this.#mayAsk(inbox, finder)));
+    const hasMore = inbox?.hasMore(isArchive(finder)) ?? false;
+    const older = inbox?.older(isArchive(finder)) ?? "idle";
+    const isComing = !isLost && (inbox.newest === "loading" || older === "loading" || (hasMore && mayAsk(older, finder)));
     this.#bones.hidden = count > 0 || !isComing;
     say(this.#loading, isComing ? words.loading : "");
     this.#state.hidden = count > 0 || isComing;
@@ -55,20 +56,15 @@ export class BellState {
     this.#say(isBroken ? "broken" : "quiet", hasFailed && !isLost ? words.notLoaded : isBroken ? words.phases[phase ?? "connecting"]! : said(words, finder));
     say(this.#again, words.again);
     this.#again.hidden = !hasFailed || isLost;
-    this.#drawOlder(words, inbox, hasMore, hasMore && this.#mayAsk(inbox!, finder));
+    this.#drawOlder(words, older, hasMore, hasMore && mayAsk(older, finder));
   }
 
-  /** Returns whether the next page is asked for unbidden. */
-  #mayAsk({ older }: BellInbox, { text }: BellFinder): boolean {
-    return older !== "failed" && !text.trim();
-  }
-
-  #drawOlder(words: Words, inbox: BellInbox | undefined, hasMore: boolean, isWanted: boolean): void {
-    say(this.#older, { idle: words.older, loading: words.loading, failed: words.again }[inbox?.older ?? "idle"]);
+  #drawOlder(words: Words, older: Loading, hasMore: boolean, isWanted: boolean): void {
+    say(this.#older, { idle: words.older, loading: words.loading, failed: words.again }[older]);
     this.#older.hidden = !hasMore;
     this.#isWanted = isWanted;
     this.#seen.disconnect(); // one that is in view already is told of again
-    if (hasMore && isWanted && inbox?.older === "idle") this.#seen.observe(this.#older);
+    if (hasMore && isWanted && older === "idle") this.#seen.observe(this.#older);
   }
 
   #say(drawing: "broken" | "quiet", text: string): void {
@@ -77,6 +73,15 @@ export class BellState {
     this.#drawing.dataset["shown"] = drawing;
     this.#drawing.replaceChildren(icon(drawing));
   }
+}
+
+function isArchive({ tab }: BellFinder): boolean {
+  return tab === "archived";
+}
+
+/** Returns whether the next page is asked for unbidden. */
+function mayAsk(older: Loading, { text }: BellFinder): boolean {
+  return older !== "failed" && !text.trim();
 }
 
 /** Returns why nothing is there. */

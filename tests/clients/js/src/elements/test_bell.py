@@ -322,6 +322,39 @@ async def test_older_ones_are_loaded_when_the_last_ones_come_into_view(browser: 
     await browser.within(f"{ROOT}.querySelectorAll('li').length === 45 && {ROOT}.getElementById('older').hidden")
 
 
+async def test_older_ones_that_cannot_be_loaded_are_tried_again_when_that_is_chosen_and_after_a_reconnect(
+    browser: Browser, page: ElementPage, server: ScriptedServer
+) -> None:
+    """Where one list has failed, the other one is loaded all the same."""
+    for number in range(65):
+        await album(server, f"No. {number}")
+    assert server.inbox is not None
+    server.inbox.change("another", {"action": "archive", "marks": [1]})
+    page.body = f"<header><segue-bell url='{server.url}' token='secret'></segue-bell></header>"
+    await browser.open(page.url)
+    await browser.within(f"customElements.get('segue-bell') && {ROOT}.querySelectorAll('li').length === 20")
+    await open_panel(browser)
+    older, last = f"{ROOT}.getElementById('older')", f"{ROOT}.querySelector('li:last-child').scrollIntoView()"
+
+    async def fail() -> None:
+        server.answers["list"] = lambda message: error("unavailable", 4300, id=message["id"])
+        await browser.value(last)
+        await browser.within(f"{older}.textContent === 'Try again'")
+
+    await fail()
+    del server.answers["list"]
+    await show_tab(browser, "archived")
+    await browser.within(f"{shows('No. 0')} && {older}.hidden")
+    await show_tab(browser, "all")
+    await browser.within(f"{older}.textContent === 'Try again'")
+    await browser.value(f"{older}.click()")
+    await browser.within(f"{ROOT}.querySelectorAll('li').length === 40 && {older}.textContent === 'Show older'")
+    await fail()
+    del server.answers["list"]
+    (await server.next_peer()).drop()
+    await browser.within(f"{ROOT}.querySelectorAll('li').length >= 60 && {older}.textContent === 'Show older'")
+
+
 async def test_what_cannot_be_loaded_is_said_and_tried_again(browser: Browser, page: ElementPage, server: ScriptedServer) -> None:
     await album(server, "Post")
     server.answers["list"] = lambda message: error("unavailable", 4300, id=message["id"])
