@@ -61,6 +61,7 @@ export class Wire {
       case "ended": return this.on.ended(message.topics);
       case "error":
         if (asked) return asked.reject(new Error(message.reason));
+        if (message.id == null && !mayReconnect(message.number)) return this.#closed(message); // the close behind it may be cut short
         if (message.code !== "unavailable") this.#problem = message;
         return undefined;
     }
