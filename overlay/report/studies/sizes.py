@@ -111,7 +111,7 @@ def claims(found: list[SizePoint], *, is_full: bool) -> list[StudyClaim]:
             requirement="OV-6",
             published="PeerSim stopped at 10,000 nodes",
             demanded="near linear from 1,000 to 100,000 nodes",
-            measured=f"µs for a node and late cycle: {', '.join(map(_told, found, each))}; that grows as nodes to the power of {slope:.2f}",
+            measured=f"µs for a node and late cycle: {', '.join(map(_told, found, each))}; it grows as nodes to the power of {slope:z.2f}",
             holds=slope <= _NEAR_LINEAR - 1 if is_full else None,
             why="partners have the more topics the larger the graph is, and their views no place in caches",
         )
