@@ -165,8 +165,9 @@ class SiteClient:
         if (said := self._untaken.pop(slot, None)) is not None:
             # A stamp never falls: a peer that takes one back would make us ask for events that we have.
             mine = self._stamps.get(slot, {})
-            former = {**self._former.get(slot, {}), **{epoch: stamp for epoch, stamp in mine.items() if epoch not in said}}
-            self._former[slot] = dict(list(former.items())[-MOST_FORMER:])
+            if not mine.keys() <= said.keys():
+                former = {**self._former.get(slot, {}), **{epoch: stamp for epoch, stamp in mine.items() if epoch not in said}}
+                self._former[slot] = dict(list(former.items())[-MOST_FORMER:])
             self._all_stamps = None
             self._taken_in[slot] = self._era()
             self._stamps[slot] = {epoch: max(stamp, mine.get(epoch, 0)) for epoch, stamp in said.items()}

@@ -19,7 +19,7 @@ from infra.kernel.frames import Assignment
 from infra.kernel.interest import LINKS
 from infra.kernel.recent import RecentIds
 from infra.kernel.summed_gains import SummedGains
-from infra.kernel.topics import Topic, kind_of
+from infra.kernel.topics import Topic
 
 from .gate import Gate
 from .laggards import Laggards
@@ -200,7 +200,7 @@ class BrokerCore:
         """Records an event, and gives it to all links that want it."""
         recorded = mask & RECORDED
         if recorded and self.window is not None:
-            self.window.record(row, body, self._site, kind_of(topic), out=not passes)
+            self.window.record(row, body, self._site, out=not passes)
             mask &= LINKS
             if not mask:
                 self.unmatched += 1

@@ -46,16 +46,21 @@ class TopicNumbers:
                 return b""
             del self._inherited[topic]
             return first_body(self._numbering, self._next(row, topic), last, tail)
-        return b"%b%d,%b" % (self._numbering, self._next(row, topic), tail)
+        seqs = self._seqs  # as `_next`, without a call: most events come here
+        seqs[row] = seq = (seqs[row] if row in seqs else self._former(topic)) + 1
+        self._stamped += 1
+        return b"%b%d,%b" % (self._numbering, seq, tail)
 
     def _next(self, row: int, topic: Topic) -> int:
+        seqs = self._seqs
+        seqs[row] = seq = (seqs[row] if row in seqs else self._former(topic)) + 1
         self._stamped += 1
-        seq = self._seqs.get(row)
-        if seq is None:
-            # `_stamped` counts all numbers that were ever given here, so none is higher, nor was one of this topic.
-            seq = self._retained.pop(topic, self._stamped - 1)
-        self._seqs[row] = seq = seq + 1
         return seq
+
+    def _former(self, topic: Topic) -> int:
+        """Returns the last number of a topic that has had none since it has had its row."""
+        # `_stamped` counts all numbers that were ever given here, so none is higher, nor was one of this topic.
+        return self._retained.pop(topic, self._stamped)
 
     def miss(self, row: int | None, topic: Topic) -> None:
         """Uses up the number of an event that nobody wants, if somebody did a moment ago."""

@@ -62,6 +62,7 @@ class EventWindow:
         # Up to this stamp, something may be missing of what other sites have published on any topic.
         self._unheard = 0
         self.origins = Origins()
+        self._moved = self.origins.places  # mostly empty: then nothing is looked up for each event
         self._ages = {each.seconds: _Age(each.seconds) for each in bounds.values()}
         self._topics: dict[int, _RecordedTopic] = {}
         # In step: the stamp of the first place is `_first`. Where an event is gone, or a tick has the stamp, the body is None. Places
@@ -93,36 +94,65 @@ class EventWindow:
 
         A body that names no topic of a kind with bounds comes from a peer that lies, and is passed over.
         """
-        topic = self._topics.get(row)
+        topic = self._topics.get(row) or self._begin(row, body, kind)
         if topic is None:
-            kind = kind or kind_in(body)
-            if kind is None or kind not in self.bounds:
-                return
-            topic = self._topics[row] = _RecordedTopic(self.bounds[kind])
-            self.used_bytes += TOPIC_BYTES
-        self.stamp = stamp = self.stamp + 1
-        if out or len(body) > topic.bounds.bytes:  # its place is kept, so that the loss is known until it is too old to matter
-            body, lost = site, stamp
-            if out:
-                topic.out = stamp
+            return
+        if out or len(body) > topic.bounds.bytes:
+            self._add_place(topic, row, site, out=out)
+        elif topic.is_latest and topic.site == site and len(topic.stamps) == 1 and not self._moved:
+            self._renew(topic, row, body)
         else:
-            lost = 0
-        size = len(body)
+            self._add(topic, row, body, site)
+
+    def _add_place(self, topic: "_RecordedTopic", row: int, site: bytes, *, out: bool) -> None:
+        """Adds the place of an event that is not kept, so that the loss is known until it is too old to matter."""
+        self._add(topic, row, site, site)
+        topic.lost, topic.lost_at = self.stamp, self.origins.get(self.stamp)
+        if out:
+            topic.out = self.stamp
+
+    def _renew(self, topic: "_RecordedTopic", row: int, body: bytes) -> None:
+        """Does what `_add` does where the one event of `topic` is replaced. So it is with most events, and it takes few steps."""
+        stamps, bodies, size = topic.stamps, self._bodies, len(body)
+        old = stamps[0]
+        bodies[old - self._first] = None
+        self._rows.append(row)
+        bodies.append(body)
+        self.stamp = stamps[0] = self.stamp + 1
+        self.used_bytes += PLACE_BYTES + size - topic.bytes
+        topic.replaced, topic.replaced_at, topic.bytes = old, None, size
+        topic.replacements += 1
+        if topic.lost == old:
+            topic.lost, topic.lost_at = 0, None
+        if self.used_bytes > self.max_bytes:
+            self._evict()
+
+    def _add(self, topic: "_RecordedTopic", row: int, body: bytes, site: bytes) -> None:
+        self.stamp = stamp = self.stamp + 1
+        stamps, size = topic.stamps, len(body)
         self._rows.append(row)
         self._bodies.append(body)
-        if topic.is_latest and topic.stamps:
-            self._replace(topic, site)
-        topic.site = site
-        if lost:
-            topic.lost, topic.lost_at = lost, self.origins.get(lost)
-        topic.stamps.append(stamp)
+        if topic.is_latest:
+            if stamps:
+                self._replace(topic, site)
+            topic.site = site
+        stamps.append(stamp)
         topic.bytes += size
         self._live += 1
         self.used_bytes += size + EVENT_BYTES
-        if topic.bytes > topic.bounds.bytes or len(topic.stamps) > topic.bounds.events:
+        if topic.bytes > topic.bounds.bytes or len(stamps) > topic.bounds.events:
             self._trim(topic)
         if self.used_bytes > self.max_bytes:
             self._evict()
+
+    def _begin(self, row: int, body: bytes, kind: Kind | None) -> "_RecordedTopic | None":
+        """Returns a new topic, for the first event of it that is here; None where its kind is not recorded."""
+        kind = kind or kind_in(body)
+        if kind is None or kind not in self.bounds:
+            return None
+        topic = self._topics[row] = _RecordedTopic(self.bounds[kind])
+        self.used_bytes += TOPIC_BYTES
+        return topic
 
     def inherit(self, row: int, kind: Kind, past: InheritedTopic) -> None:
         """Adds what another window had of the topic of `kind` that has `row`, behind what is here of it and not from there."""
@@ -333,7 +363,7 @@ class EventWindow:
         else:
             old = next((stamp for stamp in stamps if _site_of(self._body(stamp)) == site), None)
         if old is not None:
-            topic.replaced, topic.replaced_at, topic.replacements = old, self.origins.get(old), topic.replacements + 1
+            topic.replaced, topic.replaced_at, topic.replacements = old, self._moved.get(old), topic.replacements + 1
             if topic.lost == old:
                 topic.lost, topic.lost_at = 0, None
             self._take(topic, old)
@@ -343,8 +373,8 @@ class EventWindow:
         while len(topic.stamps) > topic.bounds.events or topic.bytes > topic.bounds.bytes:
             stamp = topic.stamps[0]
             if stamp >= topic.lost:
-                topic.lost, topic.lost_at = stamp, self.origins.get(stamp)
-            self._drop(stamp)
+                topic.lost, topic.lost_at = stamp, self._moved.get(stamp)
+            self._take(topic, stamp)  # one is left: the newest is within the bounds
         self._advance()
 
     def _evict(self) -> None:
@@ -375,14 +405,16 @@ class EventWindow:
             self.used_bytes -= TOPIC_BYTES
 
     def _take(self, topic: "_RecordedTopic", stamp: int) -> None:
-        at = stamp - self._first
-        size = len(self._body(stamp))
+        at, bodies = stamp - self._first, self._bodies
+        body = bodies[at]
+        assert body is not None
+        size = len(body)
         topic.stamps.remove(stamp)
         topic.bytes -= size
         self.used_bytes += PLACE_BYTES - EVENT_BYTES - size
-        self._bodies[at] = None
+        bodies[at] = None
         self._live -= 1
-        if self.origins.forget(stamp):
+        if self._moved and self.origins.forget(stamp):
             self.used_bytes -= ORIGIN_BYTES
 
     def _advance(self) -> None:

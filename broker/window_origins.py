@@ -34,39 +34,40 @@ class Origins:
     What is not here was recorded in this window. The horizons of other windows rise when something of theirs goes here.
     """
 
-    __slots__ = ("_evicted", "_places", "_too_old")
+    __slots__ = ("_evicted", "_too_old", "places")
 
     def __init__(self) -> None:
-        self._places: dict[int, WindowPlace] = {}
+        # Public for the hot path: where it is empty, nobody asks.
+        self.places: dict[int, WindowPlace] = {}
         self._evicted: dict[int, int] = {}
         self._too_old: dict[tuple[int, float], int] = {}
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self.places)
 
     def __contains__(self, stamp: int) -> bool:
-        return stamp in self._places
+        return stamp in self.places
 
     def add(self, stamp: int, place: WindowPlace) -> None:
         """Notes that the event which has `stamp` here was recorded at `place`."""
-        self._places[stamp] = place
+        self.places[stamp] = place
 
     def get(self, stamp: int) -> WindowPlace | None:
         """Returns where the event was recorded that has `stamp` here; None: here."""
-        return self._places.get(stamp)
+        return self.places.get(stamp)
 
     def forget(self, stamp: int) -> bool:
         """Forgets an event that is gone. Returns whether it had come from another window."""
-        return self._places.pop(stamp, None) is not None
+        return self.places.pop(stamp, None) is not None
 
     def evict(self, stamp: int) -> None:
         """Notes that the event which has `stamp` here goes for want of memory."""
-        if (place := self._places.get(stamp)) is not None:
+        if (place := self.places.get(stamp)) is not None:
             self._evicted[place[0]] = max(place[1], self._evicted.get(place[0], 0))
 
     def expire(self, stamp: int, seconds: float) -> None:
         """Notes that the event which has `stamp` here goes because its kind is kept for so many `seconds`."""
-        if (place := self._places.get(stamp)) is not None:
+        if (place := self.places.get(stamp)) is not None:
             key = place[0], seconds
             self._too_old[key] = max(place[1], self._too_old.get(key, 0))
 

@@ -50,10 +50,9 @@ class PlantedDefect(NamedTuple):
     wrong: Callable[..., Any]
 
 
-def _same_number_again(numbers: TopicNumbers, row: int, topic: Topic) -> int:
-    numbers._seqs[row] = seq = numbers._seqs.get(row, 0) + 1
+def _begins_anew(numbers: TopicNumbers, topic: Topic) -> int:
     numbers._retained.pop(topic, None)
-    return seq
+    return 0
 
 
 def _relay_to_all(core: BrokerCore, handles: Any, bodies: Any) -> None:
@@ -161,7 +160,7 @@ _RESUME = Laggards.resume
 _SEAL, _FLUSH, _GIVE = Link._seal, Link.flush, Hub._give
 DEFECTS: Final = {
     "ids-forgotten": PlantedDefect("an id that came already is taken for a new one", RecentIds, "seen", lambda *_: False),
-    "numbers-again": PlantedDefect("the count of a topic begins anew within an epoch", TopicNumbers, "_next", _same_number_again),
+    "numbers-again": PlantedDefect("the count of a topic begins anew within an epoch", TopicNumbers, "_former", _begins_anew),
     "told-installed": PlantedDefect("marks are reached before anybody has answered", Announcer, "_lacks", lambda *_: False),
     "not-announced": PlantedDefect("a link that comes back hears of nothing", Announcer, "node_up", _silent_node_up),
     "not-moved": PlantedDefect("a new owner hears of nothing", Announcer, "set_view", _moves_nothing),
