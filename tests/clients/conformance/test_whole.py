@@ -189,7 +189,7 @@ async def post_to_webhooks(ask: Asker, receiver: WebhookReceiver) -> None:
 
 
 async def tell_why(ask: Asker) -> None:
-    """The one who is followed asks why they were told."""
+    """Asks, for the one who is followed, why they were told."""
     await ask.connect("cyd")
     await ask("dan", "social.follow", ask.name("cyd"))
     (item,) = await eventually(ask.bell, "nobody tells cyd that dan follows them")
