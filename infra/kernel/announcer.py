@@ -30,6 +30,8 @@ MAX_MARKS: Final = 1024
 # A site that is lost while topics move must not keep their former owners for ever.
 PARTING_BEATS: Final = 10
 MAX_PARTINGS: Final = 4
+# So many topics are remembered as fresh for a node without a link.
+MAX_FRESH: Final = 1 << 20
 
 Wanted = Callable[[], Iterable[tuple[int, Topic]]]
 GainsOf = Callable[[Sequence[int]], bytes]
@@ -74,7 +76,8 @@ class _Node:
     - `done`: up to which change it has done them, on this link.
     - `applied`: for each site, up to which change they are installed there, as this link has told.
     - `open`: changes with topics that are new to it, and that it has not said to be done.
-    - `fresh`: topics that were new to it when its link broke, or are wanted since; None before a link broke.
+    - `fresh`: topics that were new to it, or to another node, when its link broke, or are wanted since; None before a link broke. One that
+      moves to it then has come by another way before.
     """
 
     __slots__ = ("applied", "done", "fresh", "open", "outlet", "sent")
@@ -111,6 +114,11 @@ class _Node:
         if self.outlet is not None:
             self.open.append((self.sent, topics))
         elif self.fresh is not None:
+            self.fresh.update(topics)
+
+    def refresh(self, topics: Iterable[Topic]) -> None:
+        """Notes that `topics` are new to another node."""
+        if self.fresh is not None and len(self.fresh) < MAX_FRESH:
             self.fresh.update(topics)
 
     def close(self, topics: Iterable[Topic]) -> None:
@@ -186,7 +194,10 @@ class Announcer:
 
     def node_down(self, slot: str) -> None:
         """Notes that the link to `slot` is lost."""
-        self._node(slot).down()
+        node = self._node(slot)
+        node.down()
+        for other in self._nodes.values():
+            node.refresh(topic for _, topics in other.open for topic in topics)
         self._start_over()
 
     def set_view(self, view: View) -> bool:
@@ -228,6 +239,8 @@ class Announcer:
         """Announces topics that are newly wanted, as (row, topic), to their owners."""
         for slot, mine in self._by_owner(news).items():
             self._tell(slot, mine, new=True)
+            for node in self._nodes.values():
+                node.refresh(topic for _, topic in mine)
 
     def reweigh(self, pairs: Iterable[tuple[int, Topic]]) -> None:
         """Announces topics again, as (row, topic), that are wanted and of which another gain is to be told."""
@@ -236,16 +249,18 @@ class Announcer:
 
     def unwant(self, topics: Iterable[Topic]) -> None:
         """Withdraws topics from their owners, and from former owners that still serve them."""
+        known = list(topics)
+        for node in self._nodes.values():
+            node.close(known)
         if self._partings:  # who may still serve a topic is not kept by topic, so all nodes are told
-            known = list(topics)
             for slot in self._nodes:
                 self._untell(slot, known)
             return
         if len(self.ring.slots) == 1:
-            self._untell(self.ring.slots[0], list(topics))
+            self._untell(self.ring.slots[0], known)
             return
         mine: dict[str, list[Topic]] = {}
-        for topic in topics:
+        for topic in known:
             if (owner := self.ring.owner(topic)) is not None:
                 mine.setdefault(owner, []).append(topic)
         for owner, its in mine.items():

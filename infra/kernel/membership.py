@@ -9,7 +9,8 @@
    moment.
 5. The numbers of a process are above `base`, which is higher in each life of a site (such as the time of its start in ms). Other sites
    remember the last view of a site that stopped as a whole.
-6. A slot that comes, or comes back, to a view that exists is in it after `grace_s`. By then all who must link to it have found it.
+6. A slot that comes, or comes back, to a view that exists is in it after `grace_s`. By then all who must link to it have found it. One
+   that was left out waits as well, also where it is the lowest: the others must hear first that it has served topics while they did.
 7. A slot that was left out by a view that it had to take over leaves nobody out in turn for `CALM` times `dead_s`. Two that cannot
    hear each other, but are both heard by others, would outbid each other for ever.
 8. Who comes to a view that exists, and who leaves it, does so in steps (`steps`). The next step is taken when every broker has said that
@@ -167,6 +168,7 @@ class Membership:
         """Issues a new view if that is this broker's duty and the set of live slots has changed. Returns whether it did."""
         if self._is_overruled:
             self._is_overruled, self._calm_until = False, now + CALM * self._timing.dead_s
+            self._since[self._me] = now
         if not self._is_lowest(now) or not self._is_complete(now):
             return False
         before = {slot: RingPlace(share, self.view.goal_of[slot]) for slot, share in self.view.share_of.items()}

@@ -459,3 +459,26 @@ def test_gains_go_with_what_is_announced_and_again_when_they_change_or_topics_mo
     announcer.reweigh([(2, TOPICS[2])])
     assert logs["b2"].frames[-1] == Subscribe(3, [2], [TOPICS[2]], b"\x09")
     assert len(logs["b1"].frames) == former
+
+
+def test_a_topic_that_moves_to_a_node_without_a_link_is_fresh_where_it_was_not_wanted_before_the_link_broke() -> None:
+    """DPS-10, DPS-19: what the node had of it by then has come by another way. Of the others it has what came since they moved to it."""
+    whole, part = View(1, ("b1", "b2")), View(2, ("b1",))
+    mine = [topic for topic in TOPICS if whole.ring.owner(topic) == "b2"][:3]
+    wanted = {0: mine[0]}
+    announcer = Announcer(HERE, lambda: wanted.items())
+    announcer.set_view(whole)
+    first, other, second, known = _Log(), _Log(), _Log(), list[int]()
+    announcer.node_up("b1", other)
+    announcer.node_up("b2", first)
+    announcer.applied("b2", first.frames[-1].n, {HERE: 1})  # type: ignore[attr-defined]
+    announcer.node_down("b2")
+    announcer.set_view(part)
+    for row, topic in ((1, mine[1]), (2, mine[2])):
+        wanted[row] = topic
+        announcer.want([(row, topic)])
+    announcer.unwant([wanted.pop(2)])
+    announcer.set_view(View(3, whole.slots))
+    announcer.node_up("b2", second, known.append)
+    assert second.topics(last=known[0]) == {mine[0]}
+    assert second.topics(first=known[0] + 1) == {mine[1]}

@@ -461,3 +461,18 @@ def test_a_slot_whose_process_was_replaced_is_out_of_the_next_view_also_when_it_
     broker.heard("b1", 3.0)
     broker.told("b1", 2, knows=False)
     assert not broker.is_leaving("b1")
+
+
+def test_the_lowest_slot_that_others_left_out_comes_back_to_their_view_after_its_grace_as_any_other_does() -> None:
+    """DPS-19: by then the others know that it has served topics while they did."""
+    broker = Membership("b1", ["b1", "b2"], 0.0, TIMING)
+    broker.offer(View(1, ("b1", "b2")))
+    broker.heard("b2", 9.9)
+    assert not broker.tick(9.9)
+    broker.offer(View(2, ("b2",)))
+    assert not broker.tick(10.0)
+    at_s = 10.0 + TIMING.grace_s
+    broker.heard("b2", at_s)
+    assert not broker.tick(at_s - 0.01)
+    assert broker.tick(at_s)
+    assert broker.view == View(3, ("b1", "b2"))
