@@ -39,12 +39,13 @@ function row(session: Session, artist: Artist): HTMLElement {
       .finally(() => (release.disabled = false));
   });
   const words = h("span", { className: "words" }, h("strong", { className: "line" }, artist.name), h("span", { className: "faint line" }, `${artist.listeners.toLocaleString()} listeners`));
-  return h("li", { className: "row wrap" }, cover(artist.name), words, h("span", { className: "actions" }, release, follow));
+  return h("li", { className: "row" }, cover(artist.name), words, h("span", { className: "actions" }, release, follow));
 }
 
 function fill(session: Session, shown: HTMLElement, artist: Artist): void {
   const follow = shown.querySelector<HTMLElement>(".follow")!;
   const follows = session.artists.has(artist.id);
+  shown.classList.toggle("wrap", follows); // two buttons do not fit beside a name on a phone
   follow.textContent = follows ? "Following" : "Follow";
   follow.classList.toggle("on", follows);
   follow.setAttribute("aria-label", `${follows ? "Stop following" : "Follow"} ${artist.name}`);

@@ -45,7 +45,7 @@ export function playlistsView(session: Session): View {
   const list = h("ul", { className: "rows", role: "list" });
   const empty = h("p", { className: "empty", hidden: true }, "None yet. Make one, and ask a friend to change it with you.");
   listed(session, list, playlistRow, (count) => (empty.hidden = count > 0));
-  const name = h("input", { id: "name", maxLength: 200, required: true, placeholder: "Name of a new playlist", autocomplete: "off", "aria-label": "Name of a new playlist" });
+  const name = h("input", { id: "name", maxLength: 200, required: true, placeholder: "A new playlist", autocomplete: "off", "aria-label": "Name of a new playlist" });
   const form = h("form", { className: "pad bar" }, name, h("button", { type: "submit", className: "pill on" }, icon("add"), "Create"));
   form.addEventListener("submit", (event) => {
     event.preventDefault();

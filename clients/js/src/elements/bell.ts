@@ -160,6 +160,11 @@ export class SegueBell extends ClientElement {
   #toggling(isOpen: boolean): void {
     if (!isOpen) return;
     this.#inbox?.opened();
+    this.#place();
+  }
+
+  /** Puts the panel below the bell, within the page. */
+  #place = (): void => {
     const { bottom, right, left } = this.#button.getBoundingClientRect();
     const pageWidth = document.documentElement.clientWidth;
     const width = Math.min(WIDTH, pageWidth - 2 * EDGE);
@@ -167,10 +172,12 @@ export class SegueBell extends ClientElement {
     this.#panel.style.top = `${bottom + 6}px`;
     this.#panel.style.left = `${Math.max(EDGE, Math.min(from, pageWidth - width - EDGE))}px`;
     this.#panel.style.width = `${width}px`;
-  }
+  };
 
   #toggled(isOpen: boolean): void {
     this.#button.ariaExpanded = String(isOpen);
+    if (isOpen) addEventListener("resize", this.#place);
+    else removeEventListener("resize", this.#place);
     if (!isOpen) this.#inbox?.closed();
     this.changed();
     if (isOpen && this.client?.unread && this.getAttribute("reads") !== "chosen") this.client.read().catch(() => undefined); // it stays unread, and shows so

@@ -30,7 +30,8 @@ const PREFERENCES_STYLE = `${STYLE}
     max-width: 100%; }
   input[type="checkbox"] { vertical-align: middle; width: 20px; height: 20px; accent-color: var(--_accent); }
   .field { display: flex; flex-wrap: wrap; gap: 8px 12px; align-items: center; min-height: 56px; padding: 8px 4px; }
-  .field > :first-child { flex: 1; min-width: 9em; }
+  .field > :first-child { flex: 1; min-width: 9em; white-space: nowrap; }
+  .details { display: flex; flex-wrap: wrap; gap: 8px 12px; }
   #status { min-height: 1.5em; margin: 4px 16px 12px; color: var(--_faint); }
   form:empty ~ #status { margin-block: 16px; }
   #again { font: inherit; font-weight: 600; color: var(--_accent); background: none; border: 0; border-radius: 8px; margin: -8px 8px 12px; padding: 8px; cursor: pointer; }
@@ -185,7 +186,7 @@ export class SeguePreferences extends HTMLElement {
     const box = input("checkbox", "quiet");
     box.checked = quiet !== null;
     const times = (["from", "to"] as const).map((name) => labelled(input("time", name, quiet?.[name] ?? NIGHT[name]), words[name]));
-    return element("div", "field", element("label", "", `${words.quietHours} `, box), ...(quiet ? times : []));
+    return element("div", "field", element("label", "", `${words.quietHours} `, box), ...(quiet ? [element("span", "details", ...times)] : []));
   }
 
   #digest({ digest, digestAt, digestDay }: NotificationPreferences): HTMLDivElement {
@@ -195,7 +196,7 @@ export class SeguePreferences extends HTMLElement {
     const how = select("digest", DIGESTS, digest, (each) => words.digests[each]!);
     const details: HTMLElement[] = [labelled(input("time", "at", digestAt), words.digestAt)];
     if (digest === "weekly") details.push(labelled(select("day", DAYS, digestDay, dayName), words.digestDay));
-    return element("div", "field", element("label", "", `${words.digest} `, how), ...(digest === "off" ? [] : details));
+    return element("div", "field", element("label", "", `${words.digest} `, how), ...(digest === "off" ? [] : [element("span", "details", ...details)]));
   }
 }
 

@@ -355,6 +355,18 @@ async def test_older_ones_that_cannot_be_loaded_are_tried_again_when_that_is_cho
     await browser.within(f"{ROOT}.querySelectorAll('li').length >= 60 && {older}.textContent === 'Show older'")
 
 
+async def test_its_panel_stays_within_a_page_that_becomes_narrow(browser: Browser, page: ElementPage, server: ScriptedServer) -> None:
+    await opened(browser, page, server, count=0)
+    await browser.screenshot(width=1300)
+    await open_panel(browser)
+    place = f"{ROOT}.getElementById('panel').getBoundingClientRect()"
+    for width in (820, 380, 1300):
+        await browser.screenshot(width=width)
+        await browser.within(f"{place}.left >= 8 && {place}.right <= {width} - 8 && {place}.width >= 364")
+        gap = f"Math.abs({place}.right - {ROOT}.getElementById('bell').getBoundingClientRect().right)"
+        await browser.within(f"{gap} < 40 || {width} === 380")
+
+
 async def test_what_cannot_be_loaded_is_said_and_tried_again(browser: Browser, page: ElementPage, server: ScriptedServer) -> None:
     await album(server, "Post")
     server.answers["list"] = lambda message: error("unavailable", 4300, id=message["id"])
