@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 
+from msgspec.structs import replace
+
 from infra.kernel.frames import (
     AnyFrame,
     Apart,
@@ -98,14 +100,20 @@ class Mesh:
 
         `taken`: up to which view everything is here that has come to this broker.
         """
-        if (said := Settled(number, knows, taken)) != self._said:
-            self._said = said
-            self._settled = max(self._settled, number)
-            self.membership.told(self._me, number, knows=knows)
-            for link in self.client.links.values():
-                if link.knows(Settled):
-                    link.send(said)
+        self._settled = max(self._settled, number)
+        if self._say(Settled(number, knows, taken, self._said.unheard)):
             self.tick()
+
+    def _say(self, said: Settled) -> bool:
+        """Tells the others how it is here, if that is news. Returns whether it was."""
+        if said == self._said:
+            return False
+        self._said = said
+        self.membership.told(self._me, said.number, knows=said.knows, unheard=said.unheard)
+        for link in self.client.links.values():
+            if link.knows(Settled):
+                link.send(said)
+        return True
 
     def era(self) -> int | None:
         """Returns the number of the view that holds; None while former owners may serve something that has moved under it."""
@@ -125,7 +133,7 @@ class Mesh:
     def told(self, slot: str, said: Settled) -> None:
         """Notes what the broker `slot` has said of itself."""
         self._taken[slot] = said.taken
-        self.membership.told(slot, said.number, knows=said.knows)
+        self.membership.told(slot, said.number, knows=said.knows, unheard=said.unheard)
         self.tick()
 
     def aim(self, goal: Mapping[str, int]) -> None:
@@ -141,7 +149,9 @@ class Mesh:
         self.tick()
 
     def tick(self) -> None:
-        """Issues a view if that is on us."""
+        """Issues a view if that is on us. Where heirs are waited for, it says first who is not heard."""
+        if self._has_copies:
+            self._say(replace(self._said, unheard=self.membership.unheard(self._node.now_s)))
         if self.membership.tick(self._node.now_s):
             self._changed()
         slots = self.view.slots

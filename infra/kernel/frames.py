@@ -363,11 +363,13 @@ class Settled(Frame, tag=31, frozen=True):
     From who subscribes: everything is announced under it, and former owners are parted from. From a broker to those of its site: all who
     subscribe have said so. `knows`: everybody who is linked to the sender knows of shares.
     `taken`: from a broker: what has come to it up to that view is there, and other sites know that it is wanted here; 0: not yet.
+    `unheard`: from a broker: the others of its site that it does not hear; None where it does not say.
     """
 
     number: Number
     knows: bool = True
     taken: Number = 0
+    unheard: list[Name] | None = None
 
 
 class Proof(Frame, tag=30, frozen=True):

@@ -16,6 +16,9 @@
 8. Who comes to a view that exists, and who leaves it, does so in steps (`steps`). The next step is taken when every broker has said that
    all is done which followed from the view that holds. The view says where it goes, so whoever is the lowest goes on with it (DPS-15).
    Where one of them, or of those linked to them, knows nothing of shares, there are no steps.
+9. Brokers may say whom they do not hear. Of two that both say so of each other, the lower one is in the view, and the other one is not,
+   until they hear each other. Who is heard by another one that is alive issues views, also where we do not hear them. So an owner and an
+   heir that do not reach each other do not wait for ever, though everybody else reaches both (DPS-18).
 
 Time is an argument (seconds, monotonic). There is no clock here.
 """
@@ -44,10 +47,14 @@ class Timing(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Word(NamedTuple):
-    """The word of a broker: all is done that followed from the view `settled`, and everybody linked to it knows of shares."""
+    """The word of a broker: all is done that followed from the view `settled`, and everybody linked to it knows of shares.
+
+    `unheard`: those that it does not hear; None where it does not say.
+    """
 
     settled: int
     knows: bool
+    unheard: frozenset[str] | None = None
 
 
 class Membership:
@@ -115,9 +122,26 @@ class Membership:
             self._over.add(slot)
             self._replaced.add(slot)
 
-    def told(self, slot: str, settled: int, *, knows: bool) -> None:
-        """Notes what `slot` says: all is done that followed from the view `settled`; and whether all who are linked to it know shares."""
-        self._words[slot] = _Word(settled, knows)
+    def told(self, slot: str, settled: int, *, knows: bool, unheard: Iterable[str] | None = None) -> None:
+        """Notes what `slot` says: all is done that followed from the view `settled`; and whether all who are linked to it know shares.
+
+        `unheard`: those that it does not hear; None where it does not say.
+        """
+        self._words[slot] = _Word(settled, knows, None if unheard is None else frozenset(self._heard).intersection(unheard))
+
+    def unheard(self, now: float) -> list[str]:
+        """Returns the slots from which nothing was heard for so long, at `now`, that they may be dead."""
+        return [slot for slot in self._heard if not self._is_alive(slot, now)]
+
+    def _is_heard(self, slot: str, now: float) -> bool:
+        """Tells whether a broker that we hear says that it hears `slot`."""
+        others = (other for other, word in self._words.items() if word.unheard is not None and slot not in word.unheard)
+        return any(other not in (slot, self._me) and other in self._heard and self._is_alive(other, now) for other in others)
+
+    def _are_apart(self, one: str, other: str) -> bool:
+        """Tells whether two say of each other that they do not hear them."""
+        mine, theirs = (self._words[slot].unheard if slot in self._words else None for slot in (one, other))
+        return mine is not None and theirs is not None and other in mine and one in theirs
 
     def alive(self, now: float) -> tuple[str, ...]:
         """Returns the slots that are alive at `now`, sorted."""
@@ -126,7 +150,8 @@ class Membership:
     def _is_lowest(self, now: float) -> bool:
         """Tells whether of those that are alive, and may be in a view, this is the lowest one. It is asked with every heartbeat."""
         for slot in self._heard:
-            if slot not in self._leaving and slot not in self._replaced and self._is_alive(slot, now) and self._may_join(slot, now):
+            is_out = slot in self._leaving or slot in self._replaced or not self._may_join(slot, now)
+            if not is_out and (self._is_alive(slot, now) or self._is_heard(slot, now)):
                 return slot == self._me
         return False
 
@@ -202,13 +227,21 @@ class Membership:
     def _next(self, before: Mapping[str, RingPlace], now: float) -> dict[str, RingPlace]:
         self._over &= before.keys()
         self._replaced &= self._over
-        known = {slot: self._known(slot, now) for slot in self._heard}
+        known = self._known_of_all(now)
         there = [slot for slot, each in known.items() if each in (Known.HERE, Known.LEAVING)]
         words = [self._words.get(slot, _Word(0, knows=False)) for slot in there]
         if not all(word.knows for word in words):
             return at_once(known)
         settled = all(word.settled == self.view.number for slot, word in zip(there, words, strict=True) if slot in before)
         return next_places(before, known, self._steps, settled=settled)
+
+    def _known_of_all(self, now: float) -> dict[str, Known]:
+        """Returns what is known of every slot. Of two that are apart, only the lower one is there (rule 9)."""
+        known: dict[str, Known] = {}
+        for slot in self._heard:
+            is_apart = any(each is not Known.GONE and self._are_apart(lower, slot) for lower, each in known.items())
+            known[slot] = Known.GONE if is_apart else self._known(slot, now)
+        return known
 
     def _known(self, slot: str, now: float) -> Known:
         if slot in self._over or not self._is_alive(slot, now):

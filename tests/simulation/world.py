@@ -41,15 +41,24 @@ class SimulatedWorld:
 
     - `seed`: everything random follows from it. Each purpose has a stream of its own, so that one more draw changes nothing else.
     - `sites`, `brokers`, `aggregators`, `accesspoints`: how many there are, and at each site.
-    - `has_copies`: heirs have events before anybody gets them.
+    - `copies`: with 1, heirs have events before anybody gets them (`has_copies`); by default that follows from the seed, too.
     - `roles`: those that run, by name. `down`: those that do not.
     """
 
-    def __init__(self, seed: int, *, sites: int = 2, brokers: int = 2, aggregators: int = 2, accesspoints: int = 2) -> None:
+    def __init__(
+        self,
+        seed: int,
+        *,
+        sites: int = 2,
+        brokers: int = 2,
+        aggregators: int = 2,
+        accesspoints: int = 2,
+        copies: int | None = None,
+    ) -> None:
         self.seed = seed
         self.loop = SimulatedLoop(self.stream("turns"))  # type: ignore[abstract]  # no sockets, signals, processes
         self.internet = SimulatedInternet(self.loop, self.stream("network"))
-        self.has_copies = self.stream("copies").random() < COPIED_SHARE
+        self.has_copies = self.stream("copies").random() < COPIED_SHARE if copies is None else bool(copies)
         shape = Shape(sites=SITES[:sites], brokers=brokers, aggregators=aggregators, accesspoints=accesspoints, presence=0, policy="open")
         self.options: dict[str, RoleOptions] = {
             f"{each.site}/{each.node}": _hurried(each, copies=int(self.has_copies)) for each in in_start_order(list(shape.options()))

@@ -29,12 +29,13 @@ class Simulation:
     with their issuers; that numbers never fall and the lowest issues is checked on the way.
     `steps`: in how many steps a broker comes or leaves; then each says in its heartbeats how far it is, and is as far as its view
     some time after it has heard of it. `stuck`: those that never are.
+    `tells`: each says in its heartbeats whom it does not hear.
     """
 
     def __init__(self, count: int, seed: int, steps: int = 1) -> None:
         self.steps = steps
         self.stuck: set[str] = set()
-        self.knows = True
+        self.knows, self.tells = True, False
         self.slots = [f"b{n}" for n in range(1, count + 1)]
         self.rng = random.Random(seed)
         self.now = 100.0
@@ -106,8 +107,8 @@ class Simulation:
 
     def hear(self, me: str, peer: str, view: View) -> None:
         self.lives[me].heard(peer, self.clock(me))
-        if self.steps > 1:
-            self.lives[me].told(peer, self.done(peer), knows=self.knows)
+        if self.steps > 1 or self.tells:
+            self.lives[me].told(peer, self.done(peer), knows=self.knows, unheard=self.unheard(peer))
         self.lives[me].offer(view)
         self.tick(me)
 
@@ -115,10 +116,13 @@ class Simulation:
         """Returns the view under which nothing is left to do for `slot`; sometimes it is not so far yet."""
         return 0 if slot in self.stuck or self.rng.random() < 0.3 else self.lives[slot].view.number
 
+    def unheard(self, slot: str) -> list[str] | None:
+        return self.lives[slot].unheard(self.clock(slot)) if self.tells else None
+
     def tick(self, slot: str) -> None:
         broker = self.lives[slot]
-        if self.steps > 1:
-            broker.told(slot, self.done(slot), knows=self.knows)
+        if self.steps > 1 or self.tells:
+            broker.told(slot, self.done(slot), knows=self.knows, unheard=self.unheard(slot))
         if broker.tick(self.clock(slot)):
             assert next(each for each in broker.view.slots if each not in self.leaving) == slot, "the lowest live slot issues"
             assert broker.view.is_sound
@@ -188,13 +192,14 @@ HAPPENINGS = st.one_of(
 )
 
 
-@given(st.lists(HAPPENINGS, max_size=12), st.integers(2, 5), st.integers(0, 2**16), st.sampled_from([1, 4]))
+@given(st.lists(HAPPENINGS, max_size=12), st.integers(2, 5), st.integers(0, 2**16), st.sampled_from([1, 4]), st.booleans())
 @settings(max_examples=80, deadline=None)
 def test_after_any_history_all_who_live_agree_on_exactly_who_lives(
-    history: list[tuple[Any, ...]], count: int, seed: int, steps: int
+    history: list[tuple[Any, ...]], count: int, seed: int, steps: int, tells: bool
 ) -> None:
     """Crashes, restarts, partitions that need not be clean, lost heartbeats, brokers that leave; at once and in steps (DPS-15)."""
     site = Simulation(count, seed, steps)
+    site.tells = tells
     for slot in site.slots:
         site.start(slot)
     for happening, *details in history:
@@ -476,3 +481,60 @@ def test_the_lowest_slot_that_others_left_out_comes_back_to_their_view_after_its
     assert not broker.tick(at_s - 0.01)
     assert broker.tick(at_s)
     assert broker.view == View(3, ("b1", "b2"))
+
+
+@pytest.mark.parametrize("count", [3, 4, 5])
+@pytest.mark.parametrize("steps", [1, 4])
+def test_of_two_that_do_not_hear_each_other_the_lower_one_stays_and_nobody_is_outbid(count: int, steps: int) -> None:
+    """DPS-18: an owner that alone does not reach its heir would hold its topics for ever. When they hear each other, both are there."""
+    for seed, (one, other) in enumerate(combinations([f"b{n}" for n in range(1, count + 1)], 2)):
+        site = Simulation(count, seed, steps)
+        site.tells = True
+        for slot in site.slots:
+            site.start(slot)
+        site.run(20)
+        site.cut({frozenset({one, other})})
+        site.run(TIMING.dead_s + 4 * BEAT_S)
+        views, issued = {broker.view for broker in site.lives.values()}, len(site.issued)
+        assert {view.slots for view in views} == {tuple(slot for slot in site.slots if slot != other)}
+        site.run(40)
+        assert len(site.issued) == issued, "it is settled"
+        site.cut(set())
+        site.run(20)
+        assert {broker.view.slots for broker in site.lives.values()} == {tuple(site.slots)}
+
+
+def test_who_is_apart_from_one_that_is_out_itself_may_stay() -> None:
+    """DPS-18: as few as possible are left out."""
+    site = Simulation(4, 1)
+    site.tells = True
+    for slot in site.slots:
+        site.start(slot)
+    site.run(20)
+    site.cut({frozenset({"b2", "b3"}), frozenset({"b3", "b4"})})
+    site.run(10)
+    assert {broker.view.slots for broker in site.lives.values()} == {("b1", "b2", "b4")}
+
+
+def test_one_that_hears_nobody_for_a_moment_leaves_nobody_out() -> None:
+    """DPS-18: two must say the same of each other. So a process that stood still does not cost others their topics."""
+    broker = Membership("b1", ["b1", "b2", "b3"], 0.0, TIMING)
+    broker.offer(View(1, ("b1", "b2", "b3")))
+    for slot in ("b2", "b3"):
+        broker.heard(slot, 9.9)
+    broker.told("b2", 1, knows=True, unheard=["b1", "b3"])
+    broker.told("b3", 1, knows=True, unheard=[])
+    assert not broker.tick(10.0)
+    broker.told("b3", 1, knows=True, unheard=["b2"])
+    assert broker.tick(10.0)
+    assert broker.view.slots == ("b1", "b2")
+
+
+def test_where_brokers_do_not_say_whom_they_hear_nobody_else_hears_for_us() -> None:
+    """Those of an older version say nothing: who is silent is dead, as it was."""
+    broker = Membership("b2", ["b1", "b2", "b3"], 0.0, TIMING)
+    broker.offer(View(1, ("b1", "b2", "b3")))
+    broker.heard("b3", 9.9)
+    broker.told("b3", 1, knows=True)
+    assert broker.tick(10.0)
+    assert broker.view.slots == ("b2", "b3")
