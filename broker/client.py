@@ -221,6 +221,8 @@ class SiteClient:
         A view that no broker can have issued is passed over: nobody could ever issue a higher one, or the topics of a slot that nobody
         knows would go nowhere.
         """
+        if view.order <= self.view.order:  # as nearly every heartbeat says
+            return False
         if view.number > MOST_VIEW_NUMBER or not view.is_sound or not self._known.issuperset(view.slots):
             return False
         was, before = self.view, self.view.goal_of

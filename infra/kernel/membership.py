@@ -196,7 +196,8 @@ class Membership:
             self._since[self._me] = now
         if not self._is_lowest(now) or not self._is_complete(now):
             return False
-        before = {slot: RingPlace(share, self.view.goal_of[slot]) for slot, share in self.view.share_of.items()}
+        goal = self.view.goal_of
+        before = {slot: RingPlace(share, goal[slot]) for slot, share in self.view.share_of.items()}
         after = self._next(before, now)
         if after == before:
             return False

@@ -17,19 +17,21 @@ class Receipts:
     because what is reached may fall. Then nothing is installed there until the marks are reached again.
     """
 
-    __slots__ = ("_last", "_queues", "_told")
+    __slots__ = ("_last", "_queues", "_reached", "_told")
 
     def __init__(self) -> None:
         self._last = (0, 0)
         self._queues: dict[str, deque[tuple[int, int]]] = {}
         self._told = Applied(0, {})
+        # What was reached when it was looked at last; None where a change has been done since.
+        self._reached: dict[str, int] | None = None
 
     def record(self, n: int, marks: Mapping[str, int], default: int = 0) -> None:
         """Notes that change `n` is done here. At a site it is installed when the site's mark is reached.
 
         `marks`: site -> mark. `default`: the mark of the other sites.
         """
-        self._last = (n, default)
+        self._last, self._reached = (n, default), None
         for site in {*self._queues, *marks}:
             queue = self._queues.setdefault(site, deque())
             queue.append((n, marks.get(site, default)))
@@ -43,6 +45,9 @@ class Receipts:
 
     def advance(self, reached: Mapping[str, int]) -> Applied | None:
         """Returns what to tell now; None if nothing has changed since the last time. `reached` names every site that is known."""
+        if reached == self._reached:  # most heartbeats say nothing new, and each link would reckon that again
+            return None
+        self._reached = dict(reached)
         news = Applied(self._last[0], {site: self._installed(site, mark) for site, mark in reached.items()})
         if news == self._told:
             return None

@@ -6,10 +6,10 @@ processes would disagree.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
-from itertools import pairwise
+from itertools import pairwise, repeat
 from typing import Final
 
 from uhashring import HashRing
@@ -123,8 +123,20 @@ class Ring:
     def arcs(self, later: "Ring") -> Iterator[tuple[int, int, str | None, str | None]]:
         """Yields start and end of each part of all hashes that has one owner here and one on the ring `later`, and these two."""
         edges = sorted({0, SPACE, *self._points, *later._points})
-        for start, end in pairwise(edges):
-            yield start, end, self.owner_at(start), later.owner_at(start)
+        parts = zip(pairwise(edges), self._owners_from(edges), later._owners_from(edges), strict=False)
+        for (start, end), here, there in parts:
+            yield start, end, here, there
+
+    def _owners_from(self, edges: Sequence[int]) -> Iterator[str | None]:
+        """Yields `owner_at` of each of `edges`, which rise."""
+        if not self._points:
+            yield from repeat(None, len(edges))
+            return
+        points, owners, at = self._points, self._owners, 0
+        for edge in edges:
+            while at < len(points) and points[at] <= edge:
+                at += 1
+            yield owners[at] if at < len(points) else owners[0]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Ring) and self._taken == other._taken

@@ -9,14 +9,13 @@ import asyncio
 import heapq
 import random
 from asyncio import Future, Handle, Task, TimerHandle
-from collections import deque
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from contextvars import Context, copy_context
 from typing import Any, Final, TypeVar
 
 from .births import BornFuture, BornTask
-from .process import SimulatedProcess, process_of
+from .process import SimulatedProcess, process_of, running
 
 T = TypeVar("T")
 # So long a turn takes.
@@ -64,11 +63,11 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
 
     def time(self) -> float:
         """Returns the steady clock of the process that asks: seconds since the beginning, by its own rate."""
-        return self.now_s * self._process(copy_context()).rate
+        return self.now_s * running(self.world).rate
 
     def wall(self) -> float:
         """Returns the Unix time of the process that asks."""
-        process = self._process(copy_context())
+        process = running(self.world)
         return BORN_S + self.now_s * process.rate + process.offset_s
 
     # Callbacks.
@@ -152,17 +151,18 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
         asyncio._set_running_loop(self)
         try:
             while not task.done():
-                self._turn()
+                self._wake_timers()
+                if self._due:
+                    self._turn()
+                else:
+                    self._sleep()
         finally:
             asyncio._set_running_loop(None)
             self._is_running = False
         return task.result()
 
     def _turn(self) -> None:
-        self._wake_timers()
-        if not (due := self._due):
-            self._sleep()
-            return
+        due = self._due
         place = int(self._rng.random() * len(due)) if len(due) > 1 else 0
         process, due[place] = due[place], due[-1]
         due.pop()
@@ -170,26 +170,22 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
             self.at(process.stalled_until_s, due.append, process)
             return
         self.turns += 1
-        self._run_all(process.ready)
-        if process.ready:
+        ready = process.ready
+        for _ in range(len(ready)):
+            if not ready:  # its process has been killed in its own turn
+                break
+            handle = ready.popleft()
+            if not handle._cancelled:
+                try:
+                    handle._context.run(handle._callback, *handle._args)
+                except Exception as error:
+                    handle._context.run(self.call_exception_handler, {"message": "in a callback", "exception": error})
+        if ready:
             due.append(process)
         else:
             process.is_due = False
         low_s, high_s = TURN_S
         self.now_s += low_s + (high_s - low_s) * self._rng.random()
-
-    def _run_all(self, ready: deque[SimulatedHandle]) -> None:
-        for _ in range(len(ready)):
-            if not ready:  # its process has been killed in its own turn
-                break
-            self._run(ready.popleft())
-
-    def _run(self, handle: SimulatedHandle) -> None:
-        if not handle._cancelled:
-            try:
-                handle._context.run(handle._callback, *handle._args)
-            except Exception as error:
-                handle._context.run(self.call_exception_handler, {"message": "in a callback", "exception": error})
 
     def _wake_timers(self) -> None:
         timers, now_s = self._timers, self.now_s

@@ -3,6 +3,7 @@
 import asyncio
 import random
 from collections.abc import Callable
+from functools import cache
 from typing import Final
 
 from infra.kernel.errors import Refused
@@ -25,6 +26,7 @@ UNREACHABLE_S: Final = 120.0
 Accept = Callable[[SimulatedTransport], None]
 
 
+@cache
 def site_of(name: str) -> str:
     """Returns the site of a node or client that is named "site/name"."""
     return name.partition("/")[0]
@@ -49,7 +51,8 @@ class SimulatedInternet:
     def delay_s(self, source: str, target: str) -> float:
         """Returns how long what is sent now takes."""
         low, high = NEAR_S if site_of(source) == site_of(target) else FAR_S
-        return (low + (high - low) * self._rng.random()) * self.slow.get((source, target), 1.0)
+        delay_s = low + (high - low) * self._rng.random()
+        return delay_s * self.slow.get((source, target), 1.0) if self.slow else delay_s
 
     def is_cut(self, source: str, target: str) -> bool:
         """Returns whether nothing gets from one process to another."""

@@ -36,6 +36,11 @@ class SimulatedProcess:
 _PROCESS: ContextVar[SimulatedProcess] = ContextVar("process")
 
 
+def running(otherwise: SimulatedProcess) -> SimulatedProcess:
+    """Returns the process whose turn it is; `otherwise` outside of all."""
+    return _PROCESS.get(otherwise)
+
+
 def process_of(context: Context) -> SimulatedProcess | None:
     """Returns the process to which what runs in `context` belongs; None outside of all."""
     return context.get(_PROCESS)
