@@ -4,11 +4,12 @@ They say up to where they have everything, before they say that all is announced
 copy is given to them when all of it is here, and before anything new on these topics: that is held until then (`handover`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final, Protocol
 
 from infra.kernel.frames import Bereft, Inherited, Lost
 from infra.kernel.loss_reasons import LossReason
+from infra.kernel.topics import Topic
 
 from .copies import Claim
 from .core import BrokerCore
@@ -34,13 +35,22 @@ class Bereavements:
 
     def __init__(self, core: BrokerCore, claims: Mapping[str, Claim]) -> None:
         self._core, self._claims = core, claims
-        self._waiting: dict[int, list[Bereft]] = {}
+        # Bit -> what was lost, each with the topics that were wanted anew behind that.
+        self._waiting: dict[int, list[tuple[Bereft, set[Topic]]]] = {}
 
     def note(self, bereft: BereftLink, frame: Bereft) -> None:
         """Notes that somebody has lost a broker."""
         waiting = self._waiting.setdefault(bereft.bit, [])
-        waiting.append(frame)
+        waiting.append((frame, set()))
         del waiting[:-MOST]
+
+    def wants(self, bereft: BereftLink, topics: Iterable[Topic]) -> None:
+        """Notes what somebody is about to want: they have missed nothing of it, or got it another way."""
+        if (waiting := self._waiting.get(bereft.bit)) is not None:
+            rows, masks, flag = self._core.interest.rows, self._core.interest.masks, 1 << bereft.bit
+            news = [topic for topic in topics if (row := rows.get(topic)) is None or not masks[row] & flag]
+            for _, since in waiting:
+                since.update(news)
 
     def forget(self, bereft: BereftLink) -> None:
         """Forgets somebody who is gone."""
@@ -48,23 +58,23 @@ class Bereavements:
 
     def serve(self, bereft: BereftLink) -> None:
         """Gives somebody what they lack, and says of which kinds that is everything."""
-        for frame in self._waiting.pop(bereft.bit, ()):
+        for frame, since in self._waiting.pop(bereft.bit, ()):
             claim = self._claims.get(frame.slot)
             seen = claim.seen(frame.stamps) if claim is not None else None
             if claim is None or seen is None:
                 bereft.link.send(Inherited(frame.slot, []))
             else:
-                lost = self._give(bereft, claim, seen)
+                lost = self._give(bereft, [topic for topic in claim.topics if topic not in since], seen)
                 bereft.link.send(Inherited(frame.slot, sorted(claim.kinds)))
                 if lost and bereft.link.knows(Lost):
                     bereft.link.send(Lost(lost, LossReason.TOO_MUCH))
 
-    def _give(self, bereft: BereftLink, claim: Claim, seen: SeenStamps) -> list[bytes]:
-        """Gives what has not been seen; returns the topics of which something is missing."""
+    def _give(self, bereft: BereftLink, topics: Iterable[Topic], seen: SeenStamps) -> list[bytes]:
+        """Gives what of `topics` has not been seen; returns those of which something is missing."""
         core, bit, lost = self._core, bereft.bit, []
         window, rows, masks, handles = core.window, core.interest.rows, core.interest.masks, core.interest.handles(bit)
         receiver, opening = core.fanout.receiver(bit), core.opening(bit)
-        for topic in claim.topics if window is not None else ():
+        for topic in topics if window is not None else ():
             row = rows.get(topic)
             if row is None or window is None or not masks[row] & 1 << bit:
                 continue

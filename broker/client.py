@@ -5,6 +5,7 @@ dials, and the role gives the links to it (`SiteClient.link_up`).
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import partial
 from typing import Final
 
 from infra.kernel.announcer import Announcer, GainsOf, Wanted, WantedByCell
@@ -182,16 +183,15 @@ class SiteClient:
             match frame:
                 case Deliver(stamps=stamps):
                     deliveries.append(self.fresh(link, frame))
-                    if stamps:
-                        self._untaken[self._slot(link)] = stamps
+                    self._say(link, stamps)
                 case Applied(n, sites, stamps):
                     self.announcer.applied(self._slot(link), n, sites)
-                    if stamps:
-                        self._untaken[self._slot(link)] = stamps
+                    self._say(link, stamps)
                     self._settle()
                 case Inherited(slot, kinds):
                     if slot in self.bequests:
                         self.bequests[slot][self._slot(link)] = kinds
+                        self._inherit(slot)
                 case Published():
                     self.forwarder.published(self._slot(link), frame)
                 case Sealed(view):
@@ -203,14 +203,33 @@ class SiteClient:
                         self._said[self._slot(link)] = view
                     self.set_view(view)
                     self._announce()
-                    if stamps:
-                        self._untaken[self._slot(link)] = stamps
+                    self._say(link, stamps)
                 case Revoked():
                     if self._book is not None:
                         self._book.learn(frame)
                 case _:
                     raise makes_no_sense(frame, link.peer)
         return deliveries
+
+    def _say(self, link: Link, stamps: Mapping[int, int]) -> None:
+        """Notes what is said with frames of `link`, unless its broker is out and does not know that."""
+        slot = self._slot(link)
+        if stamps and not self._is_out(slot):
+            self._untaken[slot] = stamps
+
+    def _is_out(self, slot: str) -> bool:
+        """Tells whether `slot` is out of the view without having left, and may not know that."""
+        return slot in self.bequests and self._said[slot].order < self.view.order
+
+    def _inherit(self, slot: str) -> None:
+        """Forgets up to where a lost broker has given us everything, once its heirs have given us the rest.
+
+        It never knew of what only its heirs have let out. Whoever went by what it had said would be given that again.
+        """
+        if None not in self.bequests[slot].values():
+            self._untaken.pop(slot, None)
+            self._stamps.pop(slot, None)
+            self._all_stamps = None
 
     def set_view(self, view: View) -> bool:
         """Takes over `view`, which a broker of the site has said, and returns True, if it is higher than the one known.
@@ -226,9 +245,9 @@ class SiteClient:
         if view.number > MOST_VIEW_NUMBER or not view.is_sound or not self._known.issuperset(view.slots):
             return False
         was, before = self.view, self.view.goal_of
-        changed = self.announcer.set_view(view)
+        # What is wanted anew stands behind what is said of a loss: nobody has missed anything of that.
+        changed = self.announcer.set_view(view, partial(self._bereave, was, view) if self._announces else lambda: None)
         if changed and self._announces:
-            self._bereave(was, view)
             # Who is out without having left is dead, or soon found to be.
             self._unsaid = {slot for slot in self.links if slot in view.slots or before.get(slot) == 0}
             self._announce()
@@ -259,8 +278,7 @@ class SiteClient:
 
     def fresh(self, link: Link, deliver: Deliver) -> Deliver:
         """Returns what of `deliver` does not come from an heir as well: the broker may be out, and not know that."""
-        slot = self._slot(link)
-        if not self.copied or slot not in self.bequests or self._said[slot].order >= self.view.order:
+        if not self.copied or not self._is_out(self._slot(link)):
             return deliver
         pairs = [(handle, body) for handle, body in zip(deliver.handles, deliver.bodies, strict=True) if kind_in(body) not in self.copied]
         return Deliver([handle for handle, _ in pairs], [body for _, body in pairs], deliver.stamps)

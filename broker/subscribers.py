@@ -310,6 +310,7 @@ class Subscribers:
             for client in self._seen_by(subscriber).values():
                 client.announcer.ask_all()
         else:
+            self._bereavements.wants(subscriber, topics)
             news = self._core.subscribe(subscriber.bit, topics, frame.handles)
             self._weigh(subscriber, topics, frame, news)
             for client in self._far.values() if news else ():

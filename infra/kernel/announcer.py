@@ -109,6 +109,10 @@ class _Node:
         self.applied: dict[str, int] = {}
         self.open.clear()
 
+    def unanswered(self) -> set[Topic]:
+        """Returns the topics that were new to it, and that it has not said to be done."""
+        return (self.fresh or set()).union(*(topics for _, topics in self.open))
+
     def told(self, topics: Sequence[Topic]) -> None:
         """Notes that the last change had `topics`, which are new to the node."""
         if self.outlet is not None:
@@ -200,24 +204,33 @@ class Announcer:
             node.refresh(topic for _, topics in other.open for topic in topics)
         self._start_over()
 
-    def set_view(self, view: View) -> bool:
-        """Takes over a higher view and moves the topics whose owner changes. Returns False if `view` is not higher."""
+    def set_view(self, view: View, moved: Callable[[], None] = lambda: None) -> bool:
+        """Takes over a higher view and moves the topics whose owner changes. Returns False if `view` is not higher.
+
+        `moved`: is called between what a former owner has delivered so far, and what it had not said to deliver: that is new to the next.
+        """
         if view.order <= self.view.order:
             return False
         before, self.ring, self.view = self.ring, view.ring, view
+        goes: dict[str, list[tuple[int, Topic]]] = {}
         news: dict[str, list[tuple[int, Topic]]] = {}
         gone: dict[str, list[Topic]] = {}
+        unanswered = {slot: node.unanswered() for slot, node in self._nodes.items()}
         for row, topic in self._rows.wanted_in(before.moved_cells(self.ring)):
             hashed = hash64(topic)  # once for both rings: hashing is most of the work
             self._rows.note_cell(row, cell_of(hashed))
             old, new = before.owner_at(hashed), self.ring.owner_at(hashed)
             if old != new:
                 if new is not None:
-                    news.setdefault(new, []).append((row, topic))
+                    is_new = old is not None and topic in unanswered.get(old, ())
+                    (news if is_new else goes).setdefault(new, []).append((row, topic))
                 if old is not None:
                     gone.setdefault(old, []).append(topic)
-        for slot, moved in news.items():
-            self._tell(slot, moved)
+        for slot, mine in goes.items():
+            self._tell(slot, mine)
+        moved()
+        for slot, mine in news.items():
+            self._tell(slot, mine, new=True)
         if gone:  # after the new owners were told: the marks below must wait for them
             sites = [site for site, mark in self.reached.items() if mark]
             self._partings.append(_Parting(self._marks[-1].number, sites, self._beat, gone))

@@ -1,6 +1,6 @@
 """What an heir has of an owner's topics, when that counts, and who gets it when the owner is gone (DPS-18)."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import pytest
@@ -102,14 +102,17 @@ class Heir:
                     self.inheritance.sealed("b1", frame.view)
         return frames
 
-    def bereft(self, stamps: dict[int, int], far: bool = False) -> list[Frame]:
-        """Returns what somebody is told who has lost b1, and had everything up to `stamps`."""
+    def bereft(self, stamps: dict[int, int], far: bool = False, later: Collection[Topic] = ()) -> list[Frame]:
+        """Returns what somebody is told who has lost b1, and had everything up to `stamps`. What they want `later` they say behind that."""
         self.wire.sent.clear()
         self.got.clear()
         mourner: Any = type("", (), {})()
         mourner.bit, mourner.link = self.core.open(self, far, ("lon", "b1")), self.linked("a1", 1)
-        self.core.subscribe(mourner.bit, MINE, range(len(MINE)))
+        before = [topic for topic in MINE if topic not in later]
+        self.core.subscribe(mourner.bit, before, range(len(before)))
         self.bereavements.note(mourner, Bereft(AFTER, "b1", stamps))
+        self.bereavements.wants(mourner, MINE)
+        self.core.subscribe(mourner.bit, MINE, range(len(MINE)))
         self.bereavements.serve(mourner)
         return list(self.wire.sent)
 
@@ -187,6 +190,17 @@ def test_the_bereft_get_what_they_have_not_got_once_and_in_order() -> None:
     heir.bereft({EPOCH: 6, STREAM: 2})
     assert heir.got == []
     assert heir.bereft({99: 1}) == [Inherited("b1", [])], "whoever had nothing from it may lack anything"
+
+
+def test_the_bereft_get_nothing_of_what_they_want_since_they_have_lost_the_owner() -> None:
+    """DPS-18: it may have come to their clients another way. What they say again, they have wanted before."""
+    heir = Heir()
+    heir.take(event(ONE, 1), event(OTHER, 2), event(ONE, 3), whole())
+    heir.taken_over()
+    assert heir.bereft({EPOCH: 1, STREAM: 1}, later=[ONE]) == [Inherited("b1", ["playlist"])]
+    assert heir.got == [2]
+    heir.bereft({EPOCH: 1, STREAM: 1})
+    assert sorted(heir.got) == [2, 3]
 
 
 def test_the_bereft_hear_of_topics_of_which_more_was_missed_than_is_kept() -> None:

@@ -265,6 +265,22 @@ def test_what_comes_while_somebody_gives_a_topic_up_says_nothing_of_what_they_ha
         oracle.take(follower, event(3, 1))
 
 
+def test_nothing_is_well_while_a_broker_cannot_forward_to_another_one() -> None:
+    """It called the other one in a moment in which it did not reach it, and goes on calling for seconds after that."""
+    operations = [
+        Operation("power", 0.0, (65075, 40336, 42563, 40963)),
+        Operation("connect", 0.1156, (36999, 44975, 28987, 14881)),
+        Operation("snap", 0.0048, (10507, 2910, 30277, 44282)),
+        Operation("recover", 3.7746, (12915, 21538, 36329, 59391)),
+        Operation("snap", 2.097, (21060, 2409, 9200, 54594)),
+        Operation("point", 0.0, (3969, 6608, 46390, 24150)),
+        Operation("cut_one_way", 0.0, (54426, 10808, 23494, 34204)),
+        Operation("publish", 0.001, (10119, 31158, 16283, 59511)),
+    ]
+    found = run(1000213, 0, operations)
+    assert not found.violation, f"{found.violation}\n{found.table(20)}"
+
+
 def test_nothing_is_well_while_a_node_stands_still() -> None:
     """An access point that nobody was connected to stood still, so nobody missed it, until somebody wanted to connect."""
     operations = [

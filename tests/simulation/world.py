@@ -36,6 +36,12 @@ def _hurried(options: RoleOptions, *, copies: int) -> RoleOptions:
     return msgspec.structs.replace(options, window=window)
 
 
+def _unlinked(broker: Any) -> str:
+    """Returns to whom a broker has no link, of those to which it must forward events; empty if to nobody."""
+    missing = {*broker.view().slots} - {broker.node, *broker.mesh.client.links}
+    return f"no link to {', '.join(sorted(missing))}" if missing else ""
+
+
 class SimulatedWorld:
     """Some sites in virtual time. Nodes are named "site/node", such as "sto/b1".
 
@@ -178,7 +184,10 @@ class SimulatedWorld:
         why = {name: role.ready() for name, role in self.roles.items()}
         views = {site: {str(broker.view()) for broker in self.of("broker", site)} for site in self.sites}
         moving = [f"{broker.site}/{broker.node}: {broker.view()}" for broker in self.of("broker") if not broker.view().is_there]
-        return [f"{name}: {said}" for name, said in why.items() if said] + [site for site in self.sites if len(views[site]) > 1] + moving
+        # A broker says no more of this once it was ready. But what it takes for another one's topic it must be able to forward.
+        links = [(name, _unlinked(each)) for name, each in self.roles.items() if each.role == "broker"]
+        why_not = [f"{name}: {said}" for name, said in [*why.items(), *links] if said]
+        return why_not + [site for site in self.sites if len(views[site]) > 1] + moving
 
     def close(self) -> None:
         """Ends everything."""

@@ -441,6 +441,33 @@ def test_a_node_that_is_resumed_is_told_which_topics_its_last_link_had_not_broug
     assert fourth.topics(first=known[2] + 1) == {*wanted.values()}
 
 
+def test_what_a_node_had_not_said_to_deliver_is_new_to_the_next_owner_too() -> None:
+    """DPS-18: it is told behind what is said of a loss, so that nothing is given that came another way before it was wanted here."""
+    wanted, moved = dict(enumerate(TOPICS[:3])), list[set[bytes]]()
+    announcer = Announcer(HERE, lambda: wanted.items())
+    announcer.set_view(View(1, ("b1",)))
+    former, owner, known = _Log(), _Log(), list[int]()
+    announcer.node_up("b1", former)
+    announcer.node_up("b2", owner)
+    announcer.applied("b1", former.frames[-1].n, {HERE: 1})  # type: ignore[attr-defined]
+    for row in (3, 4, 5):
+        wanted[row] = TOPICS[row]
+        announcer.want([(row, TOPICS[row])])
+        if row == 3:
+            announcer.applied("b1", former.frames[-1].n, {HERE: 2})  # type: ignore[attr-defined]
+        if row == 4:
+            announcer.node_down("b1")
+    announcer.set_view(View(2, ("b2",)), lambda: moved.append(owner.topics()))
+    assert moved == [{*TOPICS[:4]}]
+    assert owner.topics() == {*TOPICS[:6]}
+    # The next owner has not said to deliver these either.
+    announcer.node_down("b2")
+    again = _Log()
+    announcer.node_up("b2", again, known.append)
+    assert again.topics(last=known[0]) == {*TOPICS[:4]}
+    assert again.topics(first=known[0] + 1) == {*TOPICS[4:6]}
+
+
 def test_gains_go_with_what_is_announced_and_again_when_they_change_or_topics_move() -> None:
     """DPS-20: about how many follow is told to the owner, to a new owner, and over a link that comes back."""
     wanted, gains = dict(enumerate(TOPICS[:4])), [1, 2, 3, 4]
