@@ -49,7 +49,7 @@ class Peer:
         self._request = request
         self._said: asyncio.Queue[Message] = asyncio.Queue()
         self._is_over = asyncio.Event()
-        self._closing = asyncio.Lock()
+        self._has_closed = False
 
     async def heard(self, op: str) -> Message:
         """Returns the next message with this op; others are passed over."""
@@ -85,9 +85,16 @@ class Peer:
         await self.close(number)
 
     async def close(self, number: int) -> None:
-        """Closes with a code, and says nothing before. Returns when the client has closed, too."""
-        async with self._closing:
-            await self._socket.close(code=number)
+        """Closes with a code, and says nothing before. Returns when the client has closed, too.
+
+        The frame is sent by itself, and what the client says until its own close is read. A connection that is given up while something
+        of the client is unread is reset, and what was said last does not arrive.
+        """
+        if not self.is_gone:
+            self._has_closed = True
+            await self._socket.send_frame(number.to_bytes(2, "big"), WSMsgType.CLOSE)
+            async with asyncio.timeout(DEADLINE_S):
+                await self._is_over.wait()
 
     def drop(self) -> None:
         """Cuts the TCP connection without a word."""
@@ -105,13 +112,16 @@ class Peer:
         assert self._request.transport is not None
         return self._request.transport.get_write_buffer_size()
 
-    async def end(self) -> None:
-        """Takes note that the client's connection is over, when it is closed if we close it.
+    async def answer(self, message: Message) -> None:
+        """Sends a message, unless it was closed before: then nothing more may be said."""
+        if not self._has_closed:
+            await self.send(message)
 
-        A connection that is given up while something of the client is unread is reset, and what was said last does not arrive.
-        """
-        async with self._closing:
-            self._is_over.set()
+    def end(self) -> None:
+        """Takes note that the client says nothing more. A connection that was closed here ends without a second close."""
+        self._is_over.set()
+        if self._has_closed and self._request.transport is not None:
+            self._request.transport.close()
 
     def note(self, message: Message) -> None:
         """Takes a message of the client. `ops` keeps the ops of all messages; `heard` gives them out."""
@@ -181,11 +191,10 @@ class ScriptedServer:
             if not peer.is_gone:
                 await peer.send(event(INBOX, self._told, kind=kind, payload=payload, id=payload.get("id", f"m{self._told}")))
 
-    async def _answer(self, message: Message, peer: Peer | None) -> Message | None:
+    async def _answer(self, message: Message, peer: Peer) -> Message | None:
         op = message["op"]
         if op in self.answers:
             return self.answers[op](message)
-        assert peer is not None
         if self.inbox is None:
             return error("unavailable", 4300, id=message["id"])
         answer: Message = getattr(self.inbox, op)(peer.hello["client"], message)
@@ -201,26 +210,29 @@ class ScriptedServer:
     async def _connect(self, request: web.Request) -> web.StreamResponse:
         if self.refuse_with is not None:
             return web.Response(status=self.refuse_with, headers=self.refuse_headers)
-        socket = web.WebSocketResponse(protocols=self.protocols)
+        socket = web.WebSocketResponse(protocols=self.protocols, autoclose=False)
         await socket.prepare(request)
         peer: Peer | None = None
-        async for frame in socket:
-            if frame.type is not WSMsgType.TEXT:
-                break
-            message = json.loads(frame.data)
-            if message["op"] == "hello":
-                peer = Peer(socket, request, message)
-                self._all.append(peer)
-            elif message["op"] != "ping":
+        try:
+            async for frame in socket:
+                if frame.type is not WSMsgType.TEXT:
+                    break
+                message = json.loads(frame.data)
+                if message["op"] == "hello":
+                    peer = Peer(socket, request, message)
+                    self._all.append(peer)
                 assert peer is not None
-                peer.note(message)
-            answer = await self._answer(message, peer)
-            if answer is not None:
-                await socket.send_str(json.dumps(answer))
-            if message["op"] == "hello" and peer is not None:
-                if self.inbox is not None and self.pulls_at_hello:
-                    await peer.send(self.inbox.pull(message["client"], {}))
-                self._peers.put_nowait(peer)
-        if peer is not None:
-            await peer.end()
+                if message["op"] not in ("hello", "ping"):
+                    peer.note(message)
+                answer = await self._answer(message, peer)
+                if answer is not None:
+                    await peer.answer(answer)
+                if message["op"] == "hello":
+                    if self.inbox is not None and self.pulls_at_hello:
+                        await peer.send(self.inbox.pull(message["client"], {}))
+                    self._peers.put_nowait(peer)
+        finally:
+            if peer is not None:
+                peer.end()
+            await socket.close()
         return socket
