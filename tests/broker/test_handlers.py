@@ -26,7 +26,7 @@ from infra.runtime.tokens import AuthOptions, Keys, Verifier, issue
 from infra.runtime.wire.memory import MemoryNetwork
 from segue.cluster.role_spec import RoleOptions
 from tests.support.bystander import Watched
-from tests.support.cluster import SECRET, Cluster
+from tests.support.cluster import SECRET, Cluster, lenient
 from tests.support.samples import service_token
 from tests.support.user import User
 
@@ -240,7 +240,8 @@ async def test_an_event_whose_owner_is_lost_is_unavailable_and_the_others_are_ac
 
 
 async def test_a_stream_of_events_whose_owner_is_lost_is_given_up() -> None:
-    async with Cluster(sites=1, brokers=2) as cluster:
+    # On a busy machine the other broker would own the topic by the time it is asked.
+    async with Cluster(sites=1, brokers=2, change=lenient) as cluster:
         users = {cluster.owner(f"u{n}"): f"u{n}" for n in range(20)}
         door = cluster.of("broker")[0]
         cluster.partition("sto/b1", "sto/b2")

@@ -123,6 +123,13 @@ def test_fetched_jars_are_there_whole_or_not_at_all_and_only_once(tmp_path: Path
     assert fetch_jars(tmp_path / "cache", {"PATH": ""}) == folder
 
 
+def told(pid: int, source: str) -> None:
+    """Waits until the system tells the command line of a process. For a moment after its start it has none."""
+    deadline = time.monotonic() + 10
+    while not (found := running(pid, Path(source))) or not found.command:
+        assert time.monotonic() < deadline
+
+
 @pytest.mark.parametrize("source", ["/proc", *(["ps"] if shutil.which("ps") else [])])
 def test_only_the_very_process_that_was_started_is_signalled(tmp_path: Path, source: str) -> None:
     file = PidFile(tmp_path / "pid", "-Dmark=1", Path(source))
@@ -130,6 +137,7 @@ def test_only_the_very_process_that_was_started_is_signalled(tmp_path: Path, sou
     with subprocess.Popen(command_line, stdin=subprocess.PIPE) as process:
         file.write(process.pid)
         assert file.pid() == process.pid
+        told(process.pid, source)
         assert PidFile(tmp_path / "pid", "-Dmark=2").pid() is None
         (tmp_path / "pid").write_text(f"{process.pid} 12345\n")  # the number was given to another process meanwhile
         assert file.pid() is None
