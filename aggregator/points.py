@@ -126,6 +126,11 @@ class AccessPoints:
         return sum(point.stays for point in self.everyone)
 
     @property
+    def losing(self) -> int:
+        """How many of those that have nowhere else to go want events. One that has no clients any more loses nothing."""
+        return sum(point.stays and any(self._core.interest.wanted(1 << point.bit)) for point in self.everyone)
+
+    @property
     def topics_in_limbo(self) -> int:
         """How many topics nobody wants any more whose rows are not free yet."""
         return len(self._limbo)

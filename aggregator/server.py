@@ -71,8 +71,8 @@ class Aggregator:
                 await self._left.wait()
         except TimeoutError:
             self._log.warning("access points have not moved", points=len(self.points), after_s=self.options.drain_s)
-        if stay := self.points.staying:
-            self._log.warning("no other aggregator to go to: events are lost until one is there", points=stay)
+        if losing := self.points.losing:
+            self._log.warning("no other aggregator to go to: events are lost until one is there", points=losing)
 
     def _check_left(self) -> None:
         if self._is_draining and self.points.staying == len(self.points):
