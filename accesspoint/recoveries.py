@@ -96,6 +96,8 @@ class Recoveries:
         self.replayed = 0
         self._options, self._hub, self._announcer, self._keeping, self._notices = options, hub, announcer, keeping, notices
         self._resumption: Resumption | None = None
+        # The topics that were wanted here when we were cut off, where nobody had said yet up to where everything had come.
+        self._unmarked: list[Topic] = []
         # Recoveries that are to be asked again when the access point has what it missed itself, by topic.
         self._again: dict[Topic, list[SessionRecovery]] = {}
         # Topics of which answers have brought more than `stamps` say, and the latest that any of them has.
@@ -182,16 +184,28 @@ class Recoveries:
         for recovery in self._open.values():
             self._ask(recovery, list(recovery.open))
 
+    def cut_off(self) -> None:
+        """Notes that the aggregator that feeds us is lost: what is published from now on does not come from there."""
+        self._unmarked = [] if self.stamps else self._kept_topics()
+
+    def _kept_topics(self) -> list[Topic]:
+        """Returns the topics that are wanted here and whose events are kept."""
+        return [topic for _, topic in self._hub.wanted() if self._keeping.has(topic)]
+
     def resume(self, now_s: float) -> None:
         """Asks the aggregator for what we have missed, at `now_s`: what came behind our stamps, on all topics whose events are kept.
 
-        Until it is there, nobody gets anything of them (DPS-11).
+        Until it is there, nobody gets anything of them (DPS-11). Where we have no stamps yet, nobody can be asked, so who follows these
+        topics is told that something may be missing (DPS-8).
         """
         link, before, stamps = self.link, self._resumption, dict(self.stamps)
+        unmarked, self._unmarked = self._unmarked, []
+        if unmarked:
+            self._notices.lost(unmarked, LossReason.EXPIRED)
         if link is None or not stamps:
             return
         self._last += 1
-        topics = [topic for _, topic in self._hub.wanted() if self._keeping.has(topic)]
+        topics = self._kept_topics()
         older = {topic: stamps for topic, stamps in before.open.items() if stamps} if before is not None else {}
         for topic in before.open.keys() - {*topics} if before is not None else ():
             self._hub.go_on(topic, [])  # nobody wants it now, but somebody may again while its row is there

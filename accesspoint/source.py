@@ -107,6 +107,8 @@ class Source:
     def link_down(self, link: Link) -> None:
         """Goes on without an aggregator that is lost: to the next one, or to where we were going."""
         assert link.dialled is not None
+        if link is self.link:
+            self._core.recoveries.cut_off()
         self._core.announcer.node_down(link.dialled)
         if self._move is not None and link is self._new:
             self._on(News.NEW_LOST)

@@ -20,7 +20,8 @@ class LossReason(StrEnum):
 
 EXPLAINED: Final = {
     LossReason.NO_WINDOW: "events of this kind of topic are not kept",
-    LossReason.EXPIRED: "the client was away for longer than events are kept, or says neither a point nor a number",
+    LossReason.EXPIRED: "the client was away for longer than events are kept, or says neither a point nor a number; "
+    "or its access point was cut off so soon that it had no point itself",
     LossReason.EVICTED: "all topics together needed more memory than windows may take",
     LossReason.TOO_MUCH: "more was missed than is kept of one topic, is served at once, or had room on the way",
     LossReason.OWNER_LOST: "the broker that had the events was lost, or another one owns the topic now and does not have them",

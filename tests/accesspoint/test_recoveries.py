@@ -1,5 +1,6 @@
 """What sessions have missed: they join a topic when the answer is there, and what comes before and after it is in order."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -25,10 +26,16 @@ class Place:
     """An access point whose aggregator is linked, and answers as the test says."""
 
     def __init__(self, **options: Any) -> None:
-        self.core: AccessPointCore = make_core(**options)
+        self.soon: list[Callable[[], None]] = []
+        self.core: AccessPointCore = make_core(soon=self.soon.append, **options)
         self.link: KeptFrames = linked(self.core)
         self.core.keeping.learn(KEEPS)
         self.core.recoveries.fed_by(self.link)
+
+    def turns(self) -> None:
+        """Does what is to be done in the next turns."""
+        while self.soon:
+            self.soon.pop(0)()
 
     def asked(self) -> list[Recall]:
         return [frame for frame in self.link if isinstance(frame, Recall)]
@@ -304,3 +311,35 @@ def test_nobody_has_a_point_before_the_owner_knows_that_they_follow() -> None:
     assert place.core.recoveries.point(ann) is None
     install(place.core, again, {"sto": 0})
     assert place.core.recoveries.point(ann) is not None
+
+
+def test_whoever_is_cut_off_before_the_first_stamps_came_is_told_when_it_is_fed_again() -> None:
+    """DPS-8: nobody can be asked from where on. Only those hear of it that follow with `recover`, and nobody a second time."""
+    place = Place()
+    ann, bob = place.back(point=None), welcomed(place.core, "bob")
+    place.core.subscriptions.add(bob, [DAN])
+    place.installed()
+    place.core.recoveries.cut_off()
+    place.core.recoveries.fed_by(None)
+    late = place.back("cyd", [FEEDS[1]], point=None)
+    place.core.recoveries.fed_by(place.link)
+    place.core.recoveries.resume(0.1)
+    place.core.recoveries.resume(0.2)
+    place.turns()
+    gaps = [[message for message in session.messages if message["op"] == "gap"] for session in (ann, bob, late)]
+    assert gaps == [[{"op": "gap", "topics": FEEDS[:1], "reason": "expired", "point": None}], [], []]
+    assert place.asked() == []
+
+
+def test_whoever_has_stamps_when_it_is_cut_off_asks_and_tells_nothing() -> None:
+    """DPS-11"""
+    place = Place()
+    ann = place.back(point=None)
+    place.core.recoveries.note({7: 3})
+    place.core.recoveries.cut_off()
+    place.core.recoveries.fed_by(None)
+    place.core.recoveries.fed_by(place.link)
+    place.core.recoveries.resume(0.1)
+    place.turns()
+    assert [recall.stamps for recall in place.asked()] == [{7: 3}]
+    assert not [message for message in ann.messages if message["op"] == "gap"]

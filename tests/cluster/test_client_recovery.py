@@ -9,6 +9,7 @@ import pytest
 
 from accesspoint.options import AccessPointOptions
 from accesspoint.point import write_point
+from aggregator.options import AggregatorOptions
 from broker.options import BrokerOptions
 from broker.window_bounds import WindowBounds
 from infra.kernel.frames import Recall, Strayed
@@ -311,6 +312,27 @@ async def test_an_access_point_that_goes_to_another_aggregator_gets_what_it_miss
             await user.fence()
             assert heard(user) == [0, 1, 2, 3, 4]
             assert [answer for answer in user.answers if answer["op"] == "gap"] == []
+
+
+def seldom_beating(options: RoleOptions) -> RoleOptions:
+    """Returns options with which an aggregator says up to where everything has come only with events."""
+    if not isinstance(options, AggregatorOptions):
+        return options
+    return msgspec.structs.replace(options, link=msgspec.structs.replace(options.link, heartbeat_s=30.0, silent_s=100.0))
+
+
+async def test_whoever_is_cut_off_before_an_access_point_has_stamps_hears_that_something_may_be_missing(tcp: bool) -> None:
+    """DPS-8: its access point cannot say from where on it lacks events. Nobody was told."""
+    async with Cluster(sites=1, aggregators=2, tcp=tcp, change=seldom_beating) as c, c.user("ann") as ann:
+        await ann.ask("subscribe", topics=[MIX, "hm://presence/user/bob/"], recover=True)
+        assert not c.of("accesspoint")[0].core.recoveries.stamps
+        await c.crash(c.aggregator_of("sto", 0))
+        gap = await ann.answer(lambda m: m["op"] == "gap")
+        assert (sorted(gap["topics"]), gap["reason"], gap["point"]) == ([MIX, "hm://presence/user/bob/"], "expired", None)
+        await change(c, 1)
+        await ann.heard(1)
+        await ann.fence()
+        assert ann.answers == []
 
 
 async def test_who_follows_what_a_killed_broker_owned_hears_of_the_loss_and_nobody_else_does(tcp: bool) -> None:

@@ -8,6 +8,7 @@ import msgspec
 
 from accesspoint.core import AccessPointCore
 from accesspoint.options import AccessPointOptions
+from accesspoint.soon import Soon
 from infra.kernel.frames import Call, Frame, View
 from infra.runtime.tokens import Identity
 
@@ -24,9 +25,11 @@ class KeptFrames(list[Frame]):
         self.append(frame)
 
 
-def make_core(verify: Callable[[str, float], Identity] = lambda token, wall_s: Identity(token, 1e12), **options: Any) -> AccessPointCore:
-    """Returns a core for which a token is a user name."""
-    return AccessPointCore(msgspec.structs.replace(OPTIONS, **options), verify, random.Random(1), never)
+def make_core(
+    verify: Callable[[str, float], Identity] = lambda token, wall_s: Identity(token, 1e12), soon: Soon = never, **options: Any
+) -> AccessPointCore:
+    """Returns a core for which a token is a user name. `soon`: takes what is to be done in the next turn."""
+    return AccessPointCore(msgspec.structs.replace(OPTIONS, **options), verify, random.Random(1), soon)
 
 
 def welcomed(core: AccessPointCore, user: str = "eve", now_s: float = 0.0) -> RecordingSession:
