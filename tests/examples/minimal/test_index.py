@@ -1,7 +1,8 @@
-"""examples/minimal/index.html in a real browser, at a real site: a feed and a bell, from two elements."""
+"""examples/minimal/index.html and the page of docs/browser.md in a real browser, at a real site: a feed and a bell, from two elements."""
 
 import asyncio
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Final
@@ -32,35 +33,60 @@ async def segue(*arguments: str, state: Path) -> None:
         assert b"unavailable" in words, words.decode()
 
 
+def of_the_docs(clients: str, notification: str, token: str) -> str:
+    """Returns the page of docs/browser.md with these addresses and this token."""
+    (page,) = re.findall(r"```html\n(.*?)```", (ROOT / "docs" / "browser.md").read_text(encoding="utf-8"), re.DOTALL)
+    for said, meant in (("ws://127.0.0.1:7700", clients), ("http://127.0.0.1:7720", notification), ('token="..."', f'token="{token}"')):
+        assert said in page
+        page = page.replace(said, meant)
+    return page
+
+
 @pytest.mark.e2e
-async def test_a_friend_plays_and_an_album_comes_out(tmp_path: Path) -> None:
-    """SB-26: seen in a page of another origin on this machine."""
-    built()
+@pytest.mark.parametrize("is_of_docs", [False, True], ids=["minimal", "docs"])
+async def test_a_friend_plays_and_an_album_comes_out(tmp_path: Path, is_of_docs: bool) -> None:
+    """SB-26: seen in a page of another origin on this machine, as the pages say it, line by line."""
+    page = ""
+
+    async def shown(_: web.Request) -> web.Response:
+        return web.Response(text=page, content_type="text/html")
+
     app = web.Application()
-    app.router.add_static("/", ROOT)
+    app.router.add_get("/", shown)
+    app.router.add_static("/segue", built())
+    app.router.add_static("/examples", ROOT / "examples")
+    app.router.add_static("/clients", ROOT / "clients")
     runner = web.AppRunner(app, shutdown_timeout=0.1)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
-    up = ("-m", "segue", "up", "--policy", "open", "--json", "--port-base", "0", "--state", str(tmp_path))
+    up = ("-m", "segue", "up", "--json", "--port-base", "0", "--state", str(tmp_path))
     site = await asyncio.create_subprocess_exec(sys.executable, *up, stdout=asyncio.subprocess.PIPE, start_new_session=True)
     try:
         assert site.stdout is not None
         async with asyncio.timeout(DEADLINE_S), Browser(find_browser()) as browser:
             addresses = json.loads(await site.stdout.readline())
-            clients, notification = addresses["clients"][0], addresses["notification"]
+            clients, notification, social = (first(addresses[kind]) for kind in ("clients", "notification", "social"))
             token = user_token(read_secret(tmp_path / "secret.key"), "alice")
-            page = f"http://127.0.0.1:{runner.addresses[0][1]}/examples/minimal/index.html"
-            await browser.open(f"{page}?{urlencode({'friends': 'bob', 'url': clients})}#token={token}")
+            await segue("privacy", "listening", "everyone", "--user", "bob", "--url", social, state=tmp_path)
+            page, here = of_the_docs(clients, notification, token), f"http://127.0.0.1:{runner.addresses[0][1]}"
+            minimal = f"{here}/examples/minimal/index.html?{urlencode({'friends': 'bob', 'url': clients})}#token={token}"
+            await browser.open(f"{here}/" if is_of_docs else minimal)
             await browser.until("document.querySelector('segue-feed').getAttribute('phase') === 'connected'")
             await segue("act", "play", "artist=Björk", "track=Jóga", "--user", "bob", "--url", clients, state=tmp_path)
             await browser.within(f"{FEED}.querySelector('li .what')?.textContent === 'bob playsJóga · Björk'")
             album = ("hm://notifications/feed/bjork%new-album/", "--kind", "album", "--payload", '{"artist": "Björk", "album": "Post"}')
-            url = notification if isinstance(notification, str) else notification[0]
-            await segue("notify", *album, "--to", "alice", "--url", url.partition("/v1")[0], state=tmp_path)
+            await segue("notify", *album, "--to", "alice", "--url", notification, state=tmp_path)
             await browser.within(f"{BELL}.getElementById('badge').textContent === '1'")
             assert await browser.value(f"{BELL}.querySelector('li .what').textContent") == "Björk has a new albumPost"
-            assert browser.problems == []
+            if is_of_docs:
+                await browser.within("document.querySelector('segue-preferences').shadowRoot.querySelector('table')")
+            assert [each for each in browser.problems if "404" not in each] == []  # the page of the docs has no icon
     finally:
         site.terminate()
         await site.wait()
         await runner.cleanup()
+
+
+def first(found: str | list[str]) -> str:
+    """Returns the first address of a kind, without its path."""
+    return (found if isinstance(found, str) else found[0]).partition("/v1")[0]
