@@ -35,7 +35,8 @@ async def segue(*arguments: str, state: Path) -> None:
 
 def of_the_docs(clients: str, notification: str, token: str) -> str:
     """Returns the page of docs/browser.md with these addresses and this token."""
-    (page,) = re.findall(r"```html\n(.*?)```", (ROOT / "docs" / "browser.md").read_text(encoding="utf-8"), re.DOTALL)
+    found: list[str] = re.findall(r"```html\n(.*?)```", (ROOT / "docs" / "browser.md").read_text(encoding="utf-8"), re.DOTALL)
+    (page,) = found
     for said, meant in (("ws://127.0.0.1:7700", clients), ("http://127.0.0.1:7720", notification), ('token="..."', f'token="{token}"')):
         assert said in page
         page = page.replace(said, meant)
