@@ -72,7 +72,7 @@ class Mesh:
             self._incarnations[slot] = incarnation
             if self._has_copies:
                 self._replaced_in[slot] = self.view
-                self.membership.replaced(slot)
+                self.membership.replaced(slot, self._node.now_s)
         if link.dialled is None:
             self._taken.pop(link.peer.node, None)
             self.membership.told(link.peer.node, 0, knows=link.knows(Settled))  # what it has said before was said on another link

@@ -19,6 +19,8 @@
 9. Brokers may say whom they do not hear. Of two that both say so of each other, the lower one is in the view, and the other one is not,
    until they hear each other. Who is heard by another one that is alive issues views, also where we do not hear them. So an owner and an
    heir that do not reach each other do not wait for ever, though everybody else reaches both (DPS-18).
+10. A slot whose process was replaced is out of the next view. Whoever issues views may not know that, if it is a new process, too. So where
+    it has not done that for `suspect_s`, whoever knows it does. The owner may wait for that, and its heir (DPS-18).
 
 Time is an argument (seconds, monotonic). There is no clock here.
 """
@@ -78,8 +80,8 @@ class Membership:
         self._leaving: dict[str, float] = {}
         # Slots in the view whose process there is over: one that had left, and was started again before it was out.
         self._over: set[str] = set()
-        # Those of them of which nobody had known that they left: they issue nothing before they are out.
-        self._replaced: set[str] = set()
+        # Those of them of which nobody had known that they left, since when: they issue nothing before they are out.
+        self._replaced: dict[str, float] = {}
         self._timing = timing
         self._started = now
         self._since: dict[str, float] = {}
@@ -116,11 +118,11 @@ class Membership:
             if slot in self.view.slots:
                 self._over.add(slot)
 
-    def replaced(self, slot: str) -> None:
+    def replaced(self, slot: str, now: float) -> None:
         """Notes that `slot` is another process than the one that came into the view: it is out of the next one, and then it may come."""
         if slot in self.view.slots:
             self._over.add(slot)
-            self._replaced.add(slot)
+            self._replaced[slot] = now
 
     def told(self, slot: str, settled: int, *, knows: bool, unheard: Iterable[str] | None = None) -> None:
         """Notes what `slot` says: all is done that followed from the view `settled`; and whether all who are linked to it know shares.
@@ -155,6 +157,11 @@ class Membership:
                 return slot == self._me
         return False
 
+    def _must_put_out(self, now: float) -> bool:
+        """Tells whether somebody is still in the view whose process was replaced, and whoever issues views does not know that (rule 10)."""
+        is_member = self._me in self.view.slots and self._me not in self._replaced
+        return is_member and any(now - since > self._timing.suspect_s for since in self._replaced.values())
+
     def is_suspected(self, slot: str, now: float) -> bool:
         """Tells whether `slot` may be dead at `now`: a link to it was lost, or nothing was heard from it for `suspect_s`."""
         heard = self._heard.get(slot)
@@ -181,9 +188,13 @@ class Membership:
             return False
         self._is_overruled |= self._me in self.view.slots and self._me not in view.slots
         self.view = view
-        self._over &= {*view.slots}  # who is out now comes back as a new process
-        self._replaced &= self._over
+        self._forget_out()
         return True
+
+    def _forget_out(self) -> None:
+        """Forgets which processes are over whose slots are out of the view: who is out comes back as a new process."""
+        self._over &= {*self.view.slots}
+        self._replaced = {slot: since for slot, since in self._replaced.items() if slot in self._over}
 
     def _is_possible(self, view: View) -> bool:
         is_near = view.number <= min(max(self._base, self.view.number) + AHEAD, MOST_VIEW_NUMBER)
@@ -194,7 +205,7 @@ class Membership:
         if self._is_overruled:
             self._is_overruled, self._calm_until = False, now + CALM * self._timing.dead_s
             self._since[self._me] = now
-        if not self._is_lowest(now) or not self._is_complete(now):
+        if not (self._is_lowest(now) or self._must_put_out(now)) or not self._is_complete(now):
             return False
         goal = self.view.goal_of
         before = {slot: RingPlace(share, goal[slot]) for slot, share in self.view.share_of.items()}
@@ -224,10 +235,9 @@ class Membership:
     def _issue(self, places: Mapping[str, RingPlace]) -> None:
         shares, goal = ({slot: place[part] for slot, place in places.items()} for part in (0, 1))
         self.view = View.of(max(self.view.number, self._base) + 1, shares, goal)
+        self._forget_out()
 
     def _next(self, before: Mapping[str, RingPlace], now: float) -> dict[str, RingPlace]:
-        self._over &= before.keys()
-        self._replaced &= self._over
         known = self._known_of_all(now)
         there = [slot for slot, each in known.items() if each in (Known.HERE, Known.LEAVING)]
         words = [self._words.get(slot, _Word(0, knows=False)) for slot in there]

@@ -460,12 +460,41 @@ def test_a_slot_whose_process_was_replaced_is_out_of_the_next_view_also_when_it_
     broker.offer(View(1, ("b1", "b2")))
     broker.heard("b1", 0.1)
     assert not broker.tick(0.2)
-    broker.replaced("b1")
+    broker.replaced("b1", 0.3)
     assert broker.tick(0.3)
     assert broker.view == View(2, ("b2",))
     broker.heard("b1", 3.0)
     broker.told("b1", 2, knows=False)
     assert not broker.is_leaving("b1")
+
+
+def test_where_the_lowest_slot_does_not_know_that_a_process_was_replaced_another_one_puts_it_out_once() -> None:
+    """DPS-18: the lowest one is new itself, so it has never heard of the former process. The owner waited for its heir for ever."""
+    broker = Membership("b2", ["b1", "b2", "b3"], 0.0, TIMING)
+    broker.offer(View(1, ("b1", "b2", "b3")))
+
+    def hear(now: float) -> bool:
+        broker.heard("b1", now)
+        broker.heard("b3", now)
+        return broker.tick(now)
+
+    assert not hear(0.1)
+    broker.replaced("b3", 0.2)
+    assert not hear(0.2 + TIMING.suspect_s), "whoever issues views may know it"
+    assert hear(0.3 + TIMING.suspect_s)
+    assert broker.view == View(2, ("b1", "b2"))
+    assert not hear(0.4 + TIMING.suspect_s)
+    assert broker.offer(View(3, ("b1", "b2", "b3")))
+    assert not hear(9.0), "it is back as a new process"
+
+
+def test_who_is_not_in_the_view_puts_nobody_out() -> None:
+    broker = Membership("b3", ["b1", "b2", "b3"], 0.0, TIMING)
+    broker.offer(View(1, ("b1", "b2")))
+    broker.replaced("b2", 0.0)
+    for slot in ("b1", "b2"):
+        broker.heard(slot, 1.5)
+    assert not broker.tick(1.5)
 
 
 def test_the_lowest_slot_that_others_left_out_comes_back_to_their_view_after_its_grace_as_any_other_does() -> None:
