@@ -262,6 +262,32 @@ async def test_who_says_a_megabyte_is_ended_alone(fields: dict[str, Any]) -> Non
         await bob.heard(1)
 
 
+@pytest.mark.parametrize("entry", [{}, {"sto": [1, 1]}])
+async def test_ten_thousand_numbers_get_their_code_before_any_of_them_is_looked_at(entry: dict[str, Any]) -> None:
+    """DPS-9: in one message that is not too long. No topic is read, nobody is asked, nothing is followed, and the connection goes on."""
+    many = {f"hm://presence/user/u{n}/": entry for n in range(10_000)}
+    async with Cluster(sites=1, change=roomy) as c, c.user("bob") as bob, c.user("ann") as ann:
+        await bob.ask("subscribe", topics=[MIX], recover=True)
+        read = parse_topic.cache_info().misses
+        for _ in range(3):
+            answer = await ann.ask("subscribe", topics=[MIX], recover=True, since=many)
+            assert (answer["op"], answer["code"]) == ("error", "too-many-topics")
+            assert "10000" in answer["reason"]
+        assert parse_topic.cache_info().misses - read <= 1
+        assert c.frames(Recall) == []
+        await change(c, 1)
+        await bob.heard(1)
+        assert (await ann.ask("subscribe", topics=[MIX]))["installed"] == "local"
+        assert ann.events == []
+
+
+def roomy(options: RoleOptions) -> RoleOptions:
+    """Returns the options of a role with which clients may send a megabyte in one message."""
+    if not isinstance(options, AccessPointOptions):
+        return options
+    return msgspec.structs.replace(options, max_message_bytes=1 << 20, max_calls_bytes=4 << 20, max_bytes_per_s=64 << 20)
+
+
 async def test_recoveries_in_a_loop_are_bounded(tcp: bool) -> None:
     """DPS-9: so many at once are open, and others do not notice."""
     async with Cluster(sites=1, tcp=tcp) as c, c.user("ann") as ann:

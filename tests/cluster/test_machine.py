@@ -4,26 +4,33 @@ Whatever happens: nobody gets what they do not follow, nothing twice, and everyt
 the numbers is never larger than what was missed. And what is published while everybody knows who is there (after
 `settle`, and through graceful leaves and returns) reaches every follower that can be reached.
 
-Some go away and come back: they say what they have. Nothing comes to them twice, and where they are told that nothing is missing, the
-newest of what was published at their site is there (DPS-5, DPS-7).
+Some go away and come back, some of them to the other site. They say a point, numbers, or both. Nothing comes to them twice, but for what
+they did not say that they have. Where they are told that nothing is missing, all of what was published at their site is there of playlists,
+and the newest of users. Where they are not told so, there is a reason, and nothing comes of what they missed. And where nothing went wrong
+meanwhile, whoever says a point at the same site is told that nothing is missing (DPS-5, DPS-6, DPS-7, DPS-9).
 """
 
 import asyncio
 from collections import Counter, defaultdict
-from collections.abc import Coroutine
+from collections.abc import Collection, Coroutine
 from itertools import pairwise
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Any, ClassVar, Final, NamedTuple, TypeVar
 
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
+from infra.kernel.loss_reasons import LossReason
 from tests.support.cluster import Cluster
 from tests.support.user import User, feed
 
 T = TypeVar("T")
 SITES = ("sto", "lon")
-TOPICS = [f"t{n}" for n in range(5)]
+# Of playlists all events are kept, of users the newest.
+LISTS: Final = ["p0", "p1"]
+TOPICS = [*LISTS, *(f"t{n}" for n in range(4))]
+# What somebody says who is back.
+SAYS: Final = ("point", "since", "both")
 NAMES = [f"u{n}" for n in range(6)]
 TOPIC_SETS = st.sets(st.sampled_from(TOPICS), min_size=1)
 PICKS = st.integers(0, 11)
@@ -32,7 +39,10 @@ NODES = [f"{site}/{kind}{n}" for site in SITES for kind in ("b", "a", "ap") for 
 
 
 class Follower(NamedTuple):
-    """One connection: where it is, what it follows, how far its events have been looked at; `earlier` ones came on another connection."""
+    """One connection: where it is, what it follows, how far its events have been looked at; `earlier` ones came on another connection.
+
+    `again`: of these topics something may come again under its number, for nobody said that it had come.
+    """
 
     user: User
     site: str
@@ -40,21 +50,28 @@ class Follower(NamedTuple):
     follows: set[str]
     seen: list[dict[str, Any]]
     earlier: int = 0
+    again: frozenset[str] = frozenset()
 
 
 class Absence(NamedTuple):
-    """Somebody who is away: what they had, and how many publications there were by then."""
+    """Somebody who is away: what they had, and how many publications, and mishaps, there were by then."""
 
     site: str
     follows: set[str]
     seen: list[dict[str, Any]]
     point: str | None
     since: int
+    mishaps: int
 
 
 class Publication(NamedTuple):
     topic: str
     site: str
+
+
+def uri(topic: str) -> str:
+    """Returns the URI of a topic."""
+    return f"hm://playlist/user/ann/playlist/{topic}/" if topic in LISTS else feed(topic)
 
 
 def numbers(seen: list[dict[str, Any]], follows: set[str]) -> dict[str, dict[str, list[int]]]:
@@ -78,7 +95,8 @@ class ClusterMachine(RuleBasedStateMachine):
         self.publications: list[Publication] = []
         self.accepted: set[int] = set()
         self.away: dict[str, Absence] = {}
-        self.faults = 0
+        # `mishaps` are never forgotten; `faults` are those since everybody knew who is there.
+        self.faults = self.mishaps = 0
 
     @property
     def settled(self) -> bool:
@@ -98,6 +116,9 @@ class ClusterMachine(RuleBasedStateMachine):
         for n, name in enumerate(NAMES[:4]):
             self.connect(name=name, site=SITES[n % 2], point=n // 2)
             self.run(self._subscribe(self.followers[name], {TOPICS[n], TOPICS[n + 1]}))
+        for n, name in enumerate((NAMES[0], NAMES[2])):  # of playlists, and of users
+            self.run(self._go_away(name, self.followers[name]))
+            self.run(self._recover(name, self.away.pop(name), SITES[0], 1, SAYS[(seed + n) % len(SAYS)]))
 
     def teardown(self) -> None:
         try:
@@ -109,7 +130,7 @@ class ClusterMachine(RuleBasedStateMachine):
         self.c.heal()
         await self.c.settle()
         for name, absence in self.away.items():
-            await self._recover(name, absence, 0)
+            await self._recover(name, absence, absence.site, 0, "both")
         await self._look()
         for follower in self.followers.values():
             await follower.user.__aexit__()
@@ -147,40 +168,71 @@ class ClusterMachine(RuleBasedStateMachine):
         self.run(self._go_away(name, self.followers[name]))
 
     async def _go_away(self, name: str, follower: Follower) -> None:
-        await follower.user.ws.send('{"op":"ping","point":true}')
-        point = (await follower.user.answer(lambda m: m["op"] == "pong"))["point"]
+        if self.settled and not self.c.plan.cuts:
+            point: str | None = await follower.user.point()
+        else:  # perhaps none is given
+            await follower.user.ws.send('{"op":"ping","point":true}')
+            point = (await follower.user.answer(lambda m: m["op"] == "pong"))["point"]
         await self._disconnect(self.followers.pop(name), kill=True)
-        self.away[name] = Absence(follower.site, follower.follows, follower.seen, point, len(self.publications))
+        self.away[name] = Absence(follower.site, follower.follows, follower.seen, point, len(self.publications), self.mishaps)
         for n, topic in enumerate(sorted(follower.follows)[:2]):
-            await self._publish(topic, follower.site, n)
+            for _ in range(2):
+                await self._publish(topic, follower.site, n)
 
     @precondition(lambda self: self.away)
-    @rule(pick=PICKS, point=st.sampled_from((0, 1)))
-    def recover(self, pick: int, point: int) -> None:
+    @rule(pick=PICKS, is_elsewhere=st.sampled_from((False, False, True)), point=st.sampled_from((0, 1)), says=st.sampled_from(SAYS))
+    def recover(self, pick: int, is_elsewhere: bool, point: int, says: str) -> None:
         name = list(self.away)[pick % len(self.away)]
-        self.run(self._recover(name, self.away.pop(name), point))
+        was = self.away.pop(name)
+        site = next(each for each in SITES if (each != was.site) == is_elsewhere)
+        self.run(self._recover(name, was, site, point, says))
 
-    async def _recover(self, name: str, was: Absence, point: int) -> None:
-        await self._connect(name, was.site, point)
+    async def _recover(self, name: str, was: Absence, site: str, point: int, says: str) -> None:
+        await self._connect(name, site, point)
         user = self.followers[name].user
-        self.followers[name] = follower = self.followers[name]._replace(follows=was.follows, seen=was.seen, earlier=len(was.seen))
+        known = numbers(was.seen, was.follows) if says != "point" else {}
+        said: dict[str, Any] = {"point": was.point} if was.point and says != "since" else {}
+        said |= {"since": known} if known else {}
+        again = frozenset(topic for topic in was.follows if uri(topic) not in known)
+        self.followers[name] = follower = self.followers[name]._replace(
+            follows=was.follows, seen=was.seen, earlier=len(was.seen), again=again
+        )
         if not was.follows:
             return
-        said: dict[str, Any] = {"point": was.point} if was.point else {}
-        said |= {"since": since} if (since := numbers(was.seen, was.follows)) else {}
+        before = len(self.publications)
         wait = "all" if self.settled and not self.c.plan.cuts else "local"
-        answer = await user.ask("subscribe", topics=[feed(topic) for topic in sorted(was.follows)], recover=True, wait=wait, **said)
+        answer = await user.ask("subscribe", topics=[uri(topic) for topic in sorted(was.follows)], recover=True, wait=wait, **said)
+        came = list(user.events)
         self._check(follower)
-        assert answer["recovered"] == (not answer["lost"])
-        known = was.follows if was.point else {topic for topic in was.follows if feed(topic) in said.get("since", {})}
-        self._check_recovered(follower, was, known - {lost["topic"].split("/")[-2] for lost in answer["lost"]})
+        lost = {each["topic"].split("/")[-2]: LossReason(each["reason"]) for each in answer["lost"]}
+        assert answer["recovered"] == (not lost)
+        assert lost.keys() <= was.follows
+        assert answer["replayed"] <= len(came)
+        has_point, is_calm = "point" in said and site == was.site, self.settled and self.mishaps == was.mishaps
+        if has_point and is_calm:
+            assert not lost, f"nothing went wrong, and {lost} are lost"
+            self.looked_at["surely recovered"] += 1
+        if is_calm and said:  # who says nothing has missed nothing: what comes is live
+            self._check_nothing_came_of(lost.keys(), came, before)
+        if said and site == was.site:
+            self._check_recovered(follower, was, {topic for topic in was.follows if has_point or uri(topic) in known} - lost.keys())
+        if lost:
+            self.looked_at["lost"] += 1
 
     def _check_recovered(self, follower: Follower, was: Absence, recovered: set[str]) -> None:
+        """All that was missed of playlists is there, and the newest of users."""
+        has = {event["payload"]["n"] for event in follower.seen}
         for topic in recovered:
-            missed = [n for n in self.accepted if n >= was.since and self.publications[n] == (topic, was.site)]
+            missed = {n for n in self.accepted if n >= was.since and self.publications[n] == (topic, was.site)}
             if missed:
-                assert max(missed) in [event["payload"]["n"] for event in follower.seen], (topic, missed, follower)
-                self.looked_at["recovered"] += 1
+                wanted = missed if topic in LISTS else {max(missed)}
+                assert wanted <= has, (topic, wanted - has, follower)
+                self.looked_at["recovered" if topic not in LISTS else "recovered whole"] += 1
+
+    def _check_nothing_came_of(self, topics: Collection[str], came: list[dict[str, Any]], before: int) -> None:
+        """All or nothing: of a topic that is lost nothing comes of what was published before it was asked for."""
+        for event in came:
+            assert event["topic"].split("/")[-2] not in topics or event["payload"]["n"] >= before, event
 
     @precondition(lambda self: self.followers)
     @rule(pick=PICKS, topics=TOPIC_SETS)
@@ -192,7 +244,8 @@ class ClusterMachine(RuleBasedStateMachine):
 
     async def _subscribe(self, follower: Follower, topics: set[str]) -> None:
         follower.follows.update(topics)
-        answer = await follower.user.follow(*topics, wait="all" if self.settled and not self.c.plan.cuts else "local")
+        wait = "all" if self.settled and not self.c.plan.cuts else "local"
+        answer = await follower.user.ask("subscribe", topics=[uri(topic) for topic in sorted(topics)], wait=wait)
         assert not self.settled or answer["installed"] != "partial", answer
         if self.settled and self.c.plan.cuts:
             await self.c.settle()
@@ -201,7 +254,7 @@ class ClusterMachine(RuleBasedStateMachine):
     @rule(pick=PICKS, topics=TOPIC_SETS)
     def unsubscribe(self, pick: int, topics: set[str]) -> None:
         follower = self.followers[self._picked(pick)]
-        self.run(follower.user.ask("unsubscribe", topics=[feed(topic) for topic in topics]))
+        self.run(follower.user.ask("unsubscribe", topics=[uri(topic) for topic in sorted(topics)]))
         self._check(follower)
         follower.follows.difference_update(topics)
 
@@ -218,8 +271,9 @@ class ClusterMachine(RuleBasedStateMachine):
             return
         n = len(self.publications)
         self.publications.append(Publication(topic, site))
-        event = {"topic": feed(topic), "kind": "play", "payload": {"n": n}}
-        status, answer = await self.c.post(event, site=site, broker=ready[broker % len(ready)])
+        event = {"topic": uri(topic), "kind": "play", "payload": {"n": n}}
+        service = "playlist" if topic in LISTS else "presence"
+        status, answer = await self.c.post(event, site=site, broker=ready[broker % len(ready)], service=service)
         if answer.get("accepted") == 1:
             self.accepted.add(n)
         if self.settled:
@@ -242,7 +296,7 @@ class ClusterMachine(RuleBasedStateMachine):
     @rule(name=st.sampled_from(NODES))
     def crash(self, name: str) -> None:
         if self._has_peer(name):
-            self.faults += 1
+            self._note_fault()
             self.run(self._crash(name))
 
     async def _crash(self, name: str) -> None:
@@ -265,13 +319,13 @@ class ClusterMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.faults < 2 and not self.c.plan.cuts)
     @rule()
     def cut(self) -> None:
-        self.faults += 1
+        self._note_fault()
         self.c.partition(*SITES)
 
     @precondition(lambda self: self.c.plan.cuts)
     @rule()
     def heal(self) -> None:
-        self.faults += 1
+        self._note_fault()
         self.c.heal()
 
     @precondition(lambda self: not self.settled)
@@ -280,6 +334,10 @@ class ClusterMachine(RuleBasedStateMachine):
         self.run(self.c.settle())
         self.run(self._look())
         self.faults = 0
+
+    def _note_fault(self) -> None:
+        self.faults += 1
+        self.mishaps += 1
 
     def _has_peer(self, name: str) -> bool:
         other = name[:-1] + ("2" if name.endswith("1") else "1")
@@ -300,6 +358,7 @@ class ClusterMachine(RuleBasedStateMachine):
             assert topic in follower.follows
             assert self.publications[event["payload"]["n"]] == (topic, event["site"])
             self.looked_at["events"] += 1
+        news = [event for event in news if not self._may_be_known(follower, event)]
         follower.seen.extend(news)
         by_origin: dict[Publication, list[dict[str, Any]]] = defaultdict(list)
         for event in follower.seen:
@@ -307,6 +366,11 @@ class ClusterMachine(RuleBasedStateMachine):
         for origin, events in by_origin.items():
             for earlier, later in pairwise(events):
                 self._check_step(origin, earlier, later)
+
+    def _may_be_known(self, follower: Follower, event: dict[str, Any]) -> bool:
+        """Returns whether an event has come on an earlier connection, and its follower has not said so."""
+        topic, n = event["topic"].split("/")[-2], event["payload"]["n"]
+        return topic in follower.again and any(n == each["payload"]["n"] for each in follower.seen)
 
     def _check_step(self, origin: Publication, earlier: dict[str, Any], later: dict[str, Any]) -> None:
         before, after = earlier["payload"]["n"], later["payload"]["n"]
@@ -318,7 +382,7 @@ class ClusterMachine(RuleBasedStateMachine):
 
 
 def test_a_random_life() -> None:
-    """SB-10, SB-18, SB-25, SB-28, SB-59, SB-61 together, with DPS-5 and DPS-6; numbers and order of design 6."""
+    """SB-10, SB-18, SB-25, SB-28, SB-59, SB-61 together, with DPS-5, DPS-6, DPS-7 and DPS-9; numbers and order of design 6."""
     run_state_machine_as_test(
         ClusterMachine,
         settings=settings(
@@ -330,4 +394,7 @@ def test_a_random_life() -> None:
             suppress_health_check=list(HealthCheck),
         ),
     )
-    assert min(ClusterMachine.looked_at[kind] for kind in ("promised", "events", "steps", "recovered")) > 10, ClusterMachine.looked_at
+    assert min(ClusterMachine.looked_at[kind] for kind in ("promised", "events", "steps")) > 10, ClusterMachine.looked_at
+    assert min(ClusterMachine.looked_at[kind] for kind in ("recovered", "recovered whole", "surely recovered")) > 5, (
+        ClusterMachine.looked_at
+    )
