@@ -123,9 +123,10 @@ class SiteClient:
         self.forwarder.up(slot, link)
         if self._announces:
             self.announcer.node_up(slot, link, self._resume(slot, link))
+            # Perhaps not the view that holds, or none: then this says only that nothing is missing of what was wanted before. The answer is
+            # `Sealed`: a broker that has gone over to a view between its hello and the link has told everybody but us.
+            link.send(Announced(self._announced))
             if self._announced.number:
-                # Perhaps not the view that holds: then this says only that nothing is missing of what was wanted before.
-                link.send(Announced(self._announced))
                 self._settle_on(link)
         return BrokerLink(self, link)
 
