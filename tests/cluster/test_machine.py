@@ -220,7 +220,7 @@ class ClusterMachine(RuleBasedStateMachine):
             self.looked_at["lost"] += 1
 
     def _check_recovered(self, follower: Follower, was: Absence, recovered: set[str]) -> None:
-        """All that was missed of playlists is there, and the newest of users."""
+        """Looks whether all that was missed of playlists is there, and the newest of users."""
         has = {event["payload"]["n"] for event in follower.seen}
         for topic in recovered:
             missed = {n for n in self.accepted if n >= was.since and self.publications[n] == (topic, was.site)}
@@ -230,7 +230,7 @@ class ClusterMachine(RuleBasedStateMachine):
                 self.looked_at["recovered" if topic not in LISTS else "recovered whole"] += 1
 
     def _check_nothing_came_of(self, topics: Collection[str], came: list[dict[str, Any]], before: int) -> None:
-        """All or nothing: of a topic that is lost nothing comes of what was published before it was asked for."""
+        """Looks whether nothing came of lost topics that was published before they were asked for: it is all or nothing."""
         for event in came:
             assert event["topic"].split("/")[-2] not in topics or event["payload"]["n"] >= before, event
 
