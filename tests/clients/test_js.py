@@ -110,8 +110,14 @@ async def test_two_devices_keep_one_playlist_of_a_real_site(site: dict[str, Any]
         await one.call("edit_playlist", {"method": "add", "args": [["t3"]]})
         await other.call("edit_playlist", {"method": "reorder", "args": [1, 0]})
         for driver in (one, other):
+            await driver.call("settled", {})
+        for driver in (one, other):
             while await driver.told["tracks"].get() != ["t2", "t1", "t3"]:
                 pass  # its own edit shows first
+        what = {"part": "playlists", "method": "get", "args": ["fay", "both"]}
+        assert (await one.call("api", {"urls": urls, "token": token, **what}))["tracks"] == ["t2", "t1", "t3"]
+        await one.call("close_playlist", {})
+        await one.call("settled", {})  # nothing is waited for that will never be made
 
 
 def kind_url(found: str | list[str]) -> str:

@@ -94,6 +94,8 @@ const CALLS: Record<string, (args: Record<string, any>) => unknown> = {
   mark_unread: ({ marks }) => inbox.markUnread(...marks),
   open_playlist: ({ urls, token, owner, id }) => opened(new PlaylistReplica(client, new Api(urls, token).playlists, owner, id)),
   edit_playlist: ({ method, args }) => (playlist as unknown as Record<string, (...given: unknown[]) => void>)[camelName(method)]!(...args),
+  settled: () => playlist.settled(),
+  close_playlist: () => playlist.close(),
   replica: ({ steps, prefix = "e" }) => replayed(steps, prefix),
   api: ({ urls, token, part, method, args, named }) =>
     answered((new Api(urls, token) as unknown as Record<string, any>)[part][camelName(method)](...args.map(camelValue), ...(named ? [camelValue(named)] : []))),

@@ -42,6 +42,7 @@ export class PlaylistReplica extends Emitter<ReplicaEvents> {
   #failures = 0;
   #stops: (() => void)[] = [];
   #timers = new Set<ReturnType<typeof setTimeout>>();
+  #wakes: (() => void)[] = [];
   #isOpen = false;
   #isOurs = false;
   #shown = "";
@@ -83,13 +84,23 @@ export class PlaylistReplica extends Emitter<ReplicaEvents> {
     for (const { code, reason } of rejected) throw refusal(code, reason);
   }
 
-  /** Keeps it no longer. Edits that are not made yet are forgotten. May be called twice. */
+  /** Keeps it no longer. Edits that are not made yet are forgotten; see `settled`. May be called twice. */
   async close(): Promise<void> {
     if (!this.#isOpen) return;
     this.#isOpen = false;
+    this.#wake();
     for (const stop of this.#stops) stop();
     for (const timer of this.#timers) clearTimeout(timer);
     if (this.#isOurs) await this.client.unsubscribe(this.topic);
+  }
+
+  /** Returns when all edits are made or refused, or the replica is closed. */
+  async settled(): Promise<void> {
+    while (this.waiting && this.#isOpen) await new Promise<void>((wake) => this.#wakes.push(wake));
+  }
+
+  #wake(): void {
+    for (const wake of this.#wakes.splice(0)) wake();
   }
 
   /** The tracks, with the user's own edits. */
@@ -158,6 +169,7 @@ export class PlaylistReplica extends Emitter<ReplicaEvents> {
     const shown = JSON.stringify([this.version, this.name, this.waiting, this.isGone, this.tracks]);
     if (shown === this.#shown) return;
     this.#shown = shown;
+    this.#wake();
     this.emit("change", this);
   }
 
