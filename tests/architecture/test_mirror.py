@@ -34,6 +34,7 @@ EXCEPTIONS: Final = {
     "analytics/planning/provisioning/test_savings.py": "results of the thesis, all algorithms together",
     "analytics/planning/satisfaction/test_twin.py": "two algorithms against their definition",
     "analytics/test_full_scale.py": "traces of the published size, through every step",
+    "clients/test_calls_page.py": "docs/sdk-calls.md, against both clients, the commands and the scenarios",
     "infra/runtime/cassandra/test_outage.py": "the whole bridge while its server is away",
     "infra/runtime/http/test_loopback.py": "the engine's listener over real sockets",
     "infra/runtime/http/test_refusals.py": "the engine's listener: requests that it refuses",
