@@ -25,7 +25,7 @@ TARGET ?=
 STORE ?= sqlite
 PIP := $(BIN)/pip --disable-pip-version-check --quiet install
 # Tests start hundreds of processes: each would compile our modules again if bytecode were not kept.
-PYTEST := env -u PYTHONASYNCIODEBUG -u PYTHONDONTWRITEBYTECODE PYTHONWARNINGS=default $(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+PYTEST := env -u PYTHONASYNCIODEBUG -u PYTHONDONTWRITEBYTECODE PYTHONWARNINGS=default $(BIN)/python -m pytest --numprocesses $(if $(ARGS),2,4) --dist loadfile
 packages = $$(grep -c == requirements/$(1).txt) packages
 size = $$(du --summarize --human-readable $(VENV) | cut --fields 1)
 

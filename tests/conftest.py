@@ -22,21 +22,66 @@ from tests.support.cassandra import SharedServer, fresh_keyspace
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# Folders whose files share what takes long to make: what Spark computes, and the trees of all Python files.
-_TOGETHER: Final = ("tests/analytics/characterization/", "tests/architecture/")
+# What shares something that takes long to make, or much memory, runs in one process: a Spark session, a Cassandra server, the trees of
+# all Python files. Whoever is not named here only starts another one.
+_TOGETHER: Final = {
+    "tests/analytics/characterization/": "spark",
+    "tests/analytics/test_session.py": "spark",
+    "tests/analytics/test_trace.py": "spark",
+    "tests/architecture/": "architecture",
+    "tests/faults/test_promises.py": "cassandra",
+    "tests/faults/test_store_away.py": "cassandra",
+    "tests/infra/runtime/cassandra/": "cassandra",
+    "tests/notification/test_several.py": "cassandra",
+    "tests/notification/test_store_contract.py": "cassandra",
+    "tests/segue/cassandra/": "cassandra",
+    "tests/segue/demo/test_second_act.py": "cassandra",
+    "tests/services/artist/": "cassandra",
+    "tests/services/playlist/test_server.py": "cassandra",
+    "tests/services/playlist/test_store_contract.py": "cassandra",
+    "tests/services/social/": "cassandra",
+    "tests/services/test_": "cassandra",
+}
+# What takes longest begins first, so that nothing long is left when all else is done.
+_FIRST: Final = (
+    "tests/docs/test_walk.py",
+    "cassandra",
+    "tests/segue/cli/test_endings.py",
+    "spark",
+    "tests/overlay/simulator/test_contract.py",
+    "tests/deploy/test_refusals.py",
+    "tests/e2e/test_drill.py",
+    "tests/cluster/test_ring.py",
+    "tests/bench/test_ring.py",
+    "tests/segue/demo/test_command.py",
+    "tests/cluster/test_delivery.py",
+    "tests/cluster/test_reference_workload.py",
+    "tests/security/test_doors_held.py",
+    "tests/segue/drill/test_play.py",
+    "tests/e2e/test_ring.py",
+    "tests/examples/radio/test_index.py",
+    "tests/deploy/test_site.py",
+    "tests/bench/test_authorization.py",
+)
 _SHARED = pytest.StashKey[SharedServer]()
 _SPARK = pytest.StashKey["SparkSession"]()
 _ENDS = pytest.StashKey[ExitStack]()
 
 
-def pytest_collection_finish() -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
     """Keeps the collector of garbage away from what is there until the end: modules, and thousands of tests.
 
-    It looks as rarely as in a server (`infra/runtime/event_loop.py`). Garbage that complains is told at the end at the latest.
+    Then it looks as rarely as in a server (`infra/runtime/event_loop.py`). Garbage that complains is told at the end at the latest.
     """
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(YOUNG_OBJECTS, 20, 100)
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(YOUNG_OBJECTS, 20, 100)
+        gc.enable()
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -52,10 +97,16 @@ def _wants_cassandra(item: pytest.Item) -> bool:
 
 
 class _Files(LoadScopeScheduling):  # type: ignore[misc]
-    """A scheduler that gives each file of tests to one process, and so each folder whose files share what takes long to make."""
+    """A scheduler that gives each file of tests to one process, and what is `_TOGETHER` to one, too. What takes longest comes first."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return next((folder for folder in _TOGETHER if nodeid.startswith(folder)), nodeid.partition("::")[0])
+        return next((unit for beginning, unit in _TOGETHER.items() if nodeid.startswith(beginning)), nodeid.partition("::")[0])
+
+    def _assign_work_unit(self, node: object) -> None:
+        unit = next((unit for unit in _FIRST if unit in self.workqueue), None)
+        if unit is not None:
+            self.workqueue.move_to_end(unit, last=False)
+        super()._assign_work_unit(node)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -85,6 +136,7 @@ def is_text(value: object) -> bool:
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Ends them with the run."""
+    gc.unfreeze()  # modules of other languages complain of what is left of theirs
     if _ENDS in config.stash:
         with warnings.catch_warnings(action="ignore", category=ResourceWarning):
             config.stash[_ENDS].close()
