@@ -200,7 +200,7 @@ class BrokerCore:
         """Records an event, and gives it to all links that want it."""
         recorded = mask & RECORDED
         if recorded and self.window is not None:
-            self.window.record(row, body, self._site, out=not passes)
+            self.window.record(row, body, self._site, topic, out=not passes)
             mask &= LINKS
             if not mask:
                 self.unmatched += 1

@@ -128,11 +128,10 @@ class RecordedRows:
         It would be read again. Once a topic has events its kind is known. Before that the body tells it, which may lie: then the playlist
         of an honest publisher would be kept like presence.
         """
-        site, kind = origin_if_sound(body), None
+        site, topic = origin_if_sound(body), None
         if site is not None and row not in window:
             topic = topic_in(body)
-            kind = kind_of(topic) if topic is not None and self._interest.rows.get(topic) == row else None
-            site = site if kind is not None else None
+            site = site if topic is not None and self._interest.rows.get(topic) == row else None
         if site is not None:
-            window.record(row, body, site, kind)
+            window.record(row, body, site, topic)
         return site is not None

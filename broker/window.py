@@ -23,7 +23,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from infra.kernel.events import OPENING, kind_in, origin, with_skipped
-from infra.kernel.topics import Kind
+from infra.kernel.topics import Kind, Topic, kind_of
 
 from .window_bounds import WindowBounds
 from .window_origins import InheritedTopic, Origins, SeenStamps, WindowPlace
@@ -84,17 +84,17 @@ class EventWindow:
         """How many topics have events here."""
         return len(self._topics)
 
-    def record(self, row: int, body: bytes, site: bytes, kind: Kind | None = None, *, out: bool = False) -> None:
+    def record(self, row: int, body: bytes, site: bytes, name: Topic | None = None, *, out: bool = False) -> None:
         """Adds the next event of the topic that has `row`. Its body is not copied.
 
         - `site`: where the event was numbered.
-        - `kind`: that of the topic, None where only the body tells it.
+        - `name`: the topic, None where only the body tells it.
         - `out`: the event was not delivered. Then only its place is kept, and so it is for one that alone is over the bounds of its topic:
           nobody is told that nothing is missing.
 
         A body that names no topic of a kind with bounds comes from a peer that lies, and is passed over.
         """
-        topic = self._topics.get(row) or self._begin(row, body, kind)
+        topic = self._topics.get(row) or self._begin(row, kind_in(body) if name is None else kind_of(name))
         if topic is None:
             return
         if out or len(body) > topic.bounds.bytes:
@@ -145,12 +145,12 @@ class EventWindow:
         if self.used_bytes > self.max_bytes:
             self._evict()
 
-    def _begin(self, row: int, body: bytes, kind: Kind | None) -> "_RecordedTopic | None":
+    def _begin(self, row: int, kind: Kind | None) -> "_RecordedTopic | None":
         """Returns a new topic, for the first event of it that is here; None where its kind is not recorded."""
-        kind = kind or kind_in(body)
-        if kind is None or kind not in self.bounds:
+        bounds = self.bounds.get(kind) if kind is not None else None
+        if bounds is None:
             return None
-        topic = self._topics[row] = _RecordedTopic(self.bounds[kind])
+        topic = self._topics[row] = _RecordedTopic(bounds)
         self.used_bytes += TOPIC_BYTES
         return topic
 
@@ -166,7 +166,9 @@ class EventWindow:
                 is_event = body.startswith(OPENING)
                 self.origins.add(self.stamp + 1, place)
                 self.used_bytes += ORIGIN_BYTES
-                self.record(row, body, origin(body) if is_event else body, kind, out=not is_event)
+                if row not in self._topics:
+                    self._begin(row, kind)
+                self.record(row, body, origin(body) if is_event else body, out=not is_event)
             if at < past.unheard:
                 unheard = known.get(place, self.stamp)
         if (topic := self._topics.get(row)) is not None:

@@ -4,7 +4,7 @@ from broker.unheard import UnheardTopics
 from broker.window import EventWindow
 from broker.window_bounds import WindowBounds
 from infra.kernel.events import numbering
-from infra.kernel.topics import Kind
+from infra.kernel.topics import Kind, Topic
 
 STO = numbering("sto", 7)
 
@@ -18,7 +18,7 @@ def window_of(*rows: int) -> EventWindow:
 
 
 def record(window: EventWindow, row: int) -> None:
-    window.record(row, b'%b%d,"payload":{}}' % (STO, row), b"sto", Kind.PLAYLIST)
+    window.record(row, b'%b%d,"payload":{}}' % (STO, row), b"sto", Topic(b"Pann/mix"))
 
 
 def is_whole(window: EventWindow, row: int) -> bool:
