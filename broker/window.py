@@ -99,7 +99,7 @@ class EventWindow:
             return
         if out or len(body) > topic.bounds.bytes:
             self._add_place(topic, row, site, out=out)
-        elif topic.is_latest and topic.site == site and len(topic.stamps) == 1 and not self._moved:
+        elif topic.only and topic.site == site and not self._moved:
             self._renew(topic, row, body)
         else:
             self._add(topic, row, body, site)
@@ -113,12 +113,11 @@ class EventWindow:
 
     def _renew(self, topic: "_RecordedTopic", row: int, body: bytes) -> None:
         """Does what `_add` does where the one event of `topic` is replaced. So it is with most events, and it takes few steps."""
-        stamps, bodies, size = topic.stamps, self._bodies, len(body)
-        old = stamps[0]
+        bodies, size, old = self._bodies, len(body), topic.only
         bodies[old - self._first] = None
         self._rows.append(row)
         bodies.append(body)
-        self.stamp = stamps[0] = self.stamp + 1
+        self.stamp = topic.only = self.stamp + 1
         self.used_bytes += PLACE_BYTES + size - topic.bytes
         topic.replaced, topic.replaced_at, topic.bytes = old, None, size
         topic.replacements += 1
@@ -129,19 +128,23 @@ class EventWindow:
 
     def _add(self, topic: "_RecordedTopic", row: int, body: bytes, site: bytes) -> None:
         self.stamp = stamp = self.stamp + 1
-        stamps, size = topic.stamps, len(body)
+        size = len(body)
         self._rows.append(row)
         self._bodies.append(body)
         if topic.is_latest:
-            if stamps:
+            if topic.only or topic.several:
                 self._replace(topic, site)
             topic.site = site
-        stamps.append(stamp)
         topic.bytes += size
         self._live += 1
         self.used_bytes += size + EVENT_BYTES
-        if topic.bytes > topic.bounds.bytes or len(stamps) > topic.bounds.events:
-            self._trim(topic)
+        if topic.is_latest and not (topic.only or topic.several):
+            topic.only = stamp
+        else:
+            stamps = topic.stamps
+            stamps.append(stamp)
+            if topic.bytes > topic.bounds.bytes or len(stamps) > topic.bounds.events:
+                self._trim(topic)
         if self.used_bytes > self.max_bytes:
             self._evict()
 
@@ -402,7 +405,7 @@ class EventWindow:
         row = self._rows[stamp - self._first]
         topic = self._topics[row]
         self._take(topic, stamp)
-        if not topic.stamps:
+        if not (topic.only or topic.several):
             del self._topics[row]
             self.used_bytes -= TOPIC_BYTES
 
@@ -411,7 +414,10 @@ class EventWindow:
         body = bodies[at]
         assert body is not None
         size = len(body)
-        topic.stamps.remove(stamp)
+        if topic.only:
+            topic.only = 0
+        else:
+            topic.stamps.remove(stamp)
         topic.bytes -= size
         self.used_bytes += PLACE_BYTES - EVENT_BYTES - size
         bodies[at] = None
@@ -440,7 +446,8 @@ def _site_of(body: bytes) -> bytes:
 class _RecordedTopic:
     """A topic that has events in the window.
 
-    - `stamps`: theirs, rising. `bytes`: the length of their bodies. `site`: where the newest of them was numbered.
+    - `only`: the stamp of its one event, if that is kept here; else 0. `several`: else all stamps, rising; None: there never were several.
+    - `bytes`: the length of their bodies. `site`: where the newest of them was numbered.
     - `is_latest`: whether only the latest of each site is kept.
     - `lost`: the stamp of the last event that is missing here, although it is not too old.
     - `out`: the stamp of the last event that was not delivered because the topic was out of real time.
@@ -455,22 +462,31 @@ class _RecordedTopic:
         "is_latest",
         "lost",
         "lost_at",
+        "only",
         "out",
         "replaced",
         "replaced_at",
         "replacements",
+        "several",
         "site",
-        "stamps",
         "unheard",
     )
 
     def __init__(self, bounds: WindowBounds) -> None:
         self.bounds, self.is_latest = bounds, bounds.keep == "latest"
         self.site = b""
-        self.stamps: list[int] = []
+        # Most topics have one event: then there is no list, which would cost memory, and time for each event.
+        self.several: list[int] | None = None
         self.lost_at: WindowPlace | None = None
         self.replaced_at: WindowPlace | None = None
-        self.bytes = self.lost = self.out = self.replaced = self.replacements = self.unheard = 0
+        self.bytes = self.only = self.lost = self.out = self.replaced = self.replacements = self.unheard = 0
+
+    @property
+    def stamps(self) -> list[int]:
+        """The stamps of its events, rising, as a list that may be changed."""
+        if self.only or self.several is None:
+            self.several, self.only = [self.only] if self.only else [], 0
+        return self.several
 
     def told(self, body: bytes, stamp: int) -> bytes:
         """Returns a body for somebody who has got everything up to `stamp`."""
