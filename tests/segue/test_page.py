@@ -336,6 +336,16 @@ async def listed(browser: Browser) -> list[str]:
 CLICK_BELL = "document.getElementById('bell').click()"
 
 
+async def test_the_bell_names_artists_and_who_changed_a_playlist(browser: Browser, desk: ScriptedServer) -> None:
+    """As the services tell it: `artist` is an id there, and a playlist may be changed by others than its owner."""
+    await connected(browser, desk)
+    await desk.publish(payload={"artist": "a1", "name": "Björk", "id": "al-7", "title": "Fossora"})
+    mix = {"topic": "hm://playlist/user/ann/playlist/mix/", "kind": "playlist", "class": "playlist"}
+    await desk.publish(**mix, payload={"version": 2, "by": "bob", "name": "Mix", "change": {}})
+    await browser.until(unread("2"))
+    assert await listed(browser) == ["bob changed a playlistMix", "Björk has a new albumFossora"]
+
+
 async def test_the_bell_counts_what_was_stored_and_lists_it_newest_first(browser: Browser, desk: ScriptedServer) -> None:
     store(desk, 3)
     await connected(browser, desk)

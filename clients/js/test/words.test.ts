@@ -19,6 +19,11 @@ test("a notification says who did what", () => {
   const line = (fields: object): object => lineOfNotification(notificationOf({ mark: 1, ts: 1, ...fields }), ENGLISH);
   const album = { kind: "album", class: "new-album", topic: "hm://notifications/feed/bjork%new-album/", payload: { album: "Post" } };
   assert.deepEqual(line(album), { who: "bjork", verb: "has a new album", what: "Post" });
+  const fossora = { artist: "a1", name: "Björk", id: "al-7", title: "Fossora" };
+  assert.deepEqual(line({ ...album, payload: fossora }), { who: "Björk", verb: "has a new album", what: "Fossora" });
+  assert.deepEqual(line({ ...album, payload: { artist_name: "Björk", album: "Post" } }), { who: "Björk", verb: "has a new album", what: "Post" });
+  const mix = { kind: "playlist", class: "playlist", topic: "hm://playlist/user/ann/playlist/mix/", payload: { version: 2, by: "bob", name: "Mix", change: {} } };
+  assert.deepEqual(line(mix), { who: "bob", verb: "changed a playlist", what: "Mix" });
   assert.deepEqual(line({ ...album, class: "of-tomorrow", payload: { artist: "Björk" } }), { who: "Björk", verb: "album", what: "" });
 });
 

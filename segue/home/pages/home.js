@@ -18,6 +18,8 @@ const userOf = (topic) => /^hm:\/\/presence\/user\/([^/]+)\//.exec(topic)?.[1] ?
 const VERBS = { play: "plays", favourite: "loves", pause: "paused", playlist: "changed the playlist" };
 const NEWS = { "new-album": "has a new album", "new-track": "has a new track", "artist-playlist": "has a new playlist", "friend-joined": "has joined", "new-follower": "follows you now", playlist: "changed a playlist" };
 
+// Of these `name` is the artist's, and `artist` their id.
+const OF_ARTISTS = new Set(["new-album", "new-track", "artist-playlist"]);
 const text = (payload, ...names) => names.map((name) => payload?.[name]).find((value) => ["string", "number"].includes(typeof value));
 
 const key = pageKey();
@@ -271,8 +273,9 @@ function drawInbox() {
 }
 
 function notice(item, isUnread) {
-  const who = String(text(item.payload, "artist_name", "artist", "friend", "user", "owner") ?? /([^/%]+)%[^/]*\/$/.exec(item.topic)?.[1] ?? userOf(item.topic));
-  const subject = String(text(item.payload, "album", "track", "title", "playlist", "name") ?? "");
+  const names = OF_ARTISTS.has(item.class) ? ["artist_name", "name", "artist"] : ["artist", "friend", "by", "user", "owner"];
+  const who = String(text(item.payload, ...names) ?? /([^/%]+)%[^/]*\/$/.exec(item.topic)?.[1] ?? userOf(item.topic));
+  const subject = String(text(item.payload, "album", "track", "title", "playlist", ...(names.includes("name") ? [] : ["name"])) ?? "");
   const what = element("div", "what", element("span", "who", who), ` ${NEWS[item.class] ?? item.kind}`, subject && element("strong", "track", subject));
   return element("li", isUnread ? "unread" : "", avatarOf(who), what, timeOf(item.ts), isUnread ? element("span", "hidden", "unread") : "");
 }

@@ -69,10 +69,14 @@ async def test_the_first_minute(tmp_path: Path) -> None:
             await browser.within(f"{rows('feed', 2)} && document.getElementById('unread').textContent === '1'")  # bob follows alice
         await browser.value(click("#play .main"))
         await browser.within(rows("feed", 3))
+        notification = addresses["notification"][0].partition("/v1/")[0]
+        async with segue.Notifier(notification, service_token(read_secret(tmp_path / "secret.key"), "artist")) as notifier:
+            await notifier.notify(ALBUM[0], "album", {"artist": "a1", "name": "Björk", "title": "Fossora"}, ["alice"])
+        await browser.within("document.querySelector('#notices .what')?.textContent === 'Björk has a new albumFossora'")
         await browser.value(click("#release button"))
-        await browser.within("document.getElementById('unread').textContent === '2'")
+        await browser.within("document.getElementById('unread').textContent === '3'")
         await browser.value(click("#bell"))
-        await browser.within(f"document.getElementById('unread').textContent === '' && {rows('notices', 2)}")
+        await browser.within(f"document.getElementById('unread').textContent === '' && {rows('notices', 3)}")
         await browser.open(urldefrag(addresses["page"])[0])
         await browser.within(f"{CONNECTED} && {rows('feed', 2)}")  # the last one of each
         assert await browser.value("document.getElementById('state').textContent") == "alice, live"

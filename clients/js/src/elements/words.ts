@@ -180,6 +180,8 @@ export function wordsOf(language: string): Words {
   return language.toLowerCase().startsWith("sv") ? SWEDISH : ENGLISH;
 }
 
+const OF_ARTISTS = new Set(["new-album", "new-track", "artist-playlist"]);
+
 /** What a line says: who does what, and what it is about. All of it is text. */
 export interface Line {
   readonly who: string;
@@ -188,8 +190,10 @@ export interface Line {
 }
 
 export function lineOfNotification({ topic, kind, class: about, payload }: SegueNotification, words: Words): Line {
-  const who = text(payload, "artist", "friend", "owner", "user") || idOf(topic);
-  return { who, verb: words.news[about] ?? spoken(kind), what: text(payload, "album", "track", "title", "playlist", "name") };
+  // Artist monitoring says the id of the artist as `artist`, and the name as `name`; of a playlist `name` is its own.
+  const names = OF_ARTISTS.has(about) ? ["artist_name", "name", "artist"] : ["artist", "friend", "by", "owner", "user"];
+  const who = text(payload, ...names) || idOf(topic);
+  return { who, verb: words.news[about] ?? spoken(kind), what: text(payload, "album", "track", "title", "playlist", ...(names.includes("name") ? [] : ["name"])) };
 }
 
 export function lineOfEvent({ topic, kind, payload }: Pick<SegueEvent, "topic" | "kind" | "payload">, words: Words): Line {
