@@ -340,7 +340,7 @@ async def test_the_bell_names_artists_and_who_changed_a_playlist(browser: Browse
     """As the services tell it: `artist` is an id there, and a playlist may be changed by others than its owner."""
     await connected(browser, desk)
     await desk.publish(payload={"artist": "a1", "name": "Björk", "id": "al-7", "title": "Fossora"})
-    mix = {"topic": "hm://playlist/user/ann/playlist/mix/", "kind": "playlist", "class": "playlist"}
+    mix: dict[str, Any] = {"topic": "hm://playlist/user/ann/playlist/mix/", "kind": "playlist", "class": "playlist"}
     await desk.publish(**mix, payload={"version": 2, "by": "bob", "name": "Mix", "change": {}})
     await browser.until(unread("2"))
     assert await listed(browser) == ["bob changed a playlistMix", "Björk has a new albumFossora"]
