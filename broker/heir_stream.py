@@ -21,7 +21,7 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Final
 
-from infra.kernel.events import Event, waiting_bytes
+from infra.kernel.events import Event
 from infra.kernel.frames import Copies, KeptEvents, Moved, Past
 from infra.kernel.ring import Ring
 from infra.kernel.topics import Topic
@@ -78,14 +78,10 @@ Settled = Callable[[Fate], None]
 class WaitingEvent:
     """An event that waits for its heir under the number `n` of its stream; `numbered` is None for one that came before."""
 
-    __slots__ = ("event", "n", "numbered", "settled")
+    __slots__ = ("bytes", "event", "n", "numbered", "settled")
 
-    def __init__(self, event: Event, numbered: NumberedEvent | None, settled: Settled) -> None:
-        self.event, self.numbered, self.settled, self.n = event, numbered, settled, 0
-
-    @property
-    def bytes(self) -> int:
-        return waiting_bytes([self.event.tail])
+    def __init__(self, event: Event, numbered: NumberedEvent | None, settled: Settled, size: int) -> None:
+        self.event, self.numbered, self.settled, self.bytes, self.n = event, numbered, settled, size, 0
 
 
 class _CopiedPart:

@@ -88,7 +88,7 @@ class Heirs:
             settled(Fate.UNKNOWN)
             return
         self.waiting_bytes += size
-        self._go(heir, stream, WaitingEvent(event, self._core.number(event), settled))
+        self._go(heir, stream, WaitingEvent(event, self._core.number(event), settled, size))
 
     def _go(self, heir: str | None, stream: HeirStream | None, waiting: WaitingEvent) -> None:
         if heir is None or stream is None or stream.state is StreamState.UNABLE or (waiting.numbered is None and not stream.waiting):

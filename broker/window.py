@@ -19,7 +19,7 @@ too: so a stamp tells when it was given, also while nothing is published.
 
 from array import array
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from infra.kernel.events import OPENING, kind_in, origin, with_skipped
@@ -161,8 +161,7 @@ class EventWindow:
         """Adds what another window had of the topic of `kind` that has `row`, behind what is here of it and not from there."""
         if kind not in self.bounds:
             return
-        begin = self.stamp
-        known = {self._place(stamp): stamp for stamp in self._topics[row].stamps} if row in self._topics else {}
+        begin, known = self.stamp, self._known_places(row, past.entries)
         unheard = 0
         for at, (place, body) in enumerate(past.entries):
             if place not in known:
@@ -183,6 +182,20 @@ class EventWindow:
                 topic.replaced, topic.replaced_at = self._before(topic, past.replaced), past.replaced
             topic.replacements += past.replacements
             topic.unheard = max(topic.unheard, unheard)
+
+    def _known_places(self, row: int, entries: Sequence[tuple[WindowPlace, bytes]]) -> dict[WindowPlace, int]:
+        """Returns where the events were recorded that are here of the topic which has `row`, and their stamps here.
+
+        Nothing needs to be returned where none of `entries` is here. A copy at an heir gets one event after the other. Those of one window
+        come in order, so where this one stands behind the newest, it is not here.
+        """
+        topic = self._topics.get(row)
+        stamps = topic.stamps if topic is not None else []
+        if stamps and len(entries) == 1:
+            (epoch, stamp), (its_epoch, its_stamp) = self._place(stamps[-1]), entries[0][0]
+            if epoch == its_epoch and stamp < its_stamp:
+                return {}
+        return {self._place(stamp): stamp for stamp in stamps}
 
     def heard(self, row: int) -> None:
         """Notes that all that is published on the topic that has `row` comes from now on, at whichever site. So far it may not have."""
