@@ -276,6 +276,15 @@ async def test_an_event_that_comes_twice_is_shown_once(browser: Browser, server:
     assert await browser.value(rows(2))
 
 
+async def test_a_line_about_a_playlist_names_it(browser: Browser, server: ScriptedServer) -> None:
+    """As the playlist service says it in the feed of whoever changed it."""
+    peer = await connected(browser, server)
+    mix = {"topic": "hm://playlist/user/ann/playlist/mix/", "event": "e1", "change": "add"}
+    await peer.send(event(BOB, 1, kind="playlist", payload=mix))
+    await browser.until("document.querySelectorAll('#feed li').length === 1")
+    assert await feed(browser) == ["bob changed the playlist mix"]
+
+
 async def test_the_feed_holds_the_newest_fifty(browser: Browser, server: ScriptedServer) -> None:
     """Spec 3.1: a fixed number of entries, newest first."""
     peer = await connected(browser, server)

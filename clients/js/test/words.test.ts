@@ -30,6 +30,11 @@ test("a notification says who did what", () => {
 test("an event says what a friend plays", () => {
   const line = (kind: string, payload: object): object => lineOfEvent({ topic: BOB, kind, payload: { ...payload } }, ENGLISH);
   assert.deepEqual(line("play", { track: "Jóga", artist: "Björk" }), { who: "bob", verb: "plays", what: "Jóga · Björk" });
+  const mix = "hm://playlist/user/ann/playlist/mix/";
+  assert.deepEqual(line("playlist", { topic: mix, event: "e1", change: "add" }), { who: "bob", verb: "changed a playlist", what: "mix" });
+  assert.deepEqual(line("playlist", { playlist: "Mix" }), { who: "bob", verb: "listens to the playlist", what: "Mix" });
+  const changed = { topic: mix, kind: "playlist", payload: { version: 2, by: "eve", name: "Mix", change: { op: "add", tracks: ["t"] } } };
+  assert.deepEqual(lineOfEvent(changed, ENGLISH), { who: "eve", verb: "changed a playlist", what: "Mix" });
   assert.deepEqual(line("of-tomorrow", { track: {} }), { who: "bob", verb: "of tomorrow", what: "" });
   assert.deepEqual(lineOfEvent({ topic: "elsewhere", kind: "play", payload: {} }, ENGLISH).who, "elsewhere");
 });

@@ -144,7 +144,8 @@ function add(event, isFresh = false) {
   if (shown.has(id)) return;
   shown.add(id);
   const who = userOf(event.topic), { kind, payload } = event;
-  const subject = text(payload, "artist", "playlist", "name") ?? "", track = text(payload, "track", "song") ?? "";
+  const changed = /\/([^/]+)\/$/.exec(text(payload, "change") === undefined ? "" : text(payload, "topic"))?.[1]; // a playlist
+  const subject = text(payload, "artist", "playlist", "name") ?? changed ?? "", track = text(payload, "track", "song") ?? "";
   const what = element("div", "what", element("span", "who", who === user ? "You" : who), ` ${who === user && kind === "play" ? "play" : who === user && kind === "favourite" ? "love" : VERBS[kind] ?? kind} `, element("strong", "", String(subject)), track && element("span", "track", String(track)));
   const row = element("li", isFresh ? "fresh" : "", avatarOf(who), what, timeOf(event.ts));
   row.dataset.ts = event.ts;

@@ -67,16 +67,19 @@ async def test_the_first_minute(tmp_path: Path) -> None:
             await browser.within(f"{rows('feed', 1)} && document.querySelector('#feed .what').textContent === 'bob plays PortisheadRoads'")
             await bob.act("favourite", artist="<img src=x onerror=alert(1)>")
             await browser.within(f"{rows('feed', 2)} && document.getElementById('unread').textContent === '1'")  # bob follows alice
+        async with segue.PlaylistClient(addresses["playlist"], token) as playlists:
+            await playlists.create("Mix", id="mix")
+        await browser.within(f"{rows('feed', 3)} && document.querySelector('#feed .what').textContent === 'bob changed the playlist mix'")
         await browser.value(click("#play .main"))
-        await browser.within(rows("feed", 3))
+        await browser.within(rows("feed", 4))
         notification = addresses["notification"][0].partition("/v1/")[0]
         async with segue.Notifier(notification, service_token(read_secret(tmp_path / "secret.key"), "artist")) as notifier:
             await notifier.notify(ALBUM[0], "album", {"artist": "a1", "name": "Björk", "title": "Fossora"}, ["alice"])
         await browser.within("document.querySelector('#notices .what')?.textContent === 'Björk has a new albumFossora'")
         await browser.value(click("#release button"))
-        await browser.within("document.getElementById('unread').textContent === '3'")
+        await browser.within("document.getElementById('unread').textContent === '4'")
         await browser.value(click("#bell"))
-        await browser.within(f"document.getElementById('unread').textContent === '' && {rows('notices', 3)}")
+        await browser.within(f"document.getElementById('unread').textContent === '' && {rows('notices', 4)}")
         await browser.open(urldefrag(addresses["page"])[0])
         await browser.within(f"{CONNECTED} && {rows('feed', 2)}")  # the last one of each
         assert await browser.value("document.getElementById('state').textContent") == "alice, live"

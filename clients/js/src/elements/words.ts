@@ -197,6 +197,11 @@ export function lineOfNotification({ topic, kind, class: about, payload }: Segue
 }
 
 export function lineOfEvent({ topic, kind, payload }: Pick<SegueEvent, "topic" | "kind" | "payload">, words: Words): Line {
+  if ("change" in payload) {
+    // A line in somebody's feed names the topic of the playlist that they changed; an event of a playlist says who did.
+    const what = text(payload, "name") || (/\/([^/]+)\/$/.exec(text(payload, "topic"))?.[1] ?? "");
+    return { who: text(payload, "by") || idOf(topic), verb: words.news["playlist"]!, what };
+  }
   const what = [text(payload, "track", "title", "album", "playlist", "name"), text(payload, "artist")].filter(Boolean).join(" · ");
   return { who: idOf(topic), verb: words.acts[kind] ?? spoken(kind), what };
 }
