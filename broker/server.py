@@ -167,7 +167,7 @@ class Broker:
             submit=self.submit,
             relay=self.site_events.relay,
             left=self._sibling_left,
-            settled=self.parting.go_on,
+            settled=self._sibling_settled,
             moves=self.moves,
             strayed=self.site_events.take_strayed,
             splits=self.splits,
@@ -270,6 +270,7 @@ class Broker:
         if self.heirs is not None:
             self.heirs.tick()
         self.parting.tick()
+        self.site_events.order.tick(self.mesh.client.links)
         self.subscribers.settle()
         if self.mesh.draining:
             self._check_left()
@@ -285,6 +286,10 @@ class Broker:
             self._recaller.owns_now()
 
     # Views.
+
+    def _sibling_settled(self) -> None:
+        self.parting.go_on()
+        self.site_events.order.settled(self.mesh.membership.done())
 
     def _sibling_left(self, slot: str) -> None:
         self.mesh.membership.leave(slot, self.links.now_s)
@@ -307,6 +312,8 @@ class Broker:
         self.subscribers.seal()
         taken = self.copies.follow(view, self.mesh.membership.is_leaving)
         self.handover.begin(before, [*self.subscribers.late(view), MOVES])
+        parts = before.parts(view.ring) if self.far else ()
+        self.site_events.order.begin(before, {slot for slot, to in parts if to == self.node != slot and slot in self.mesh.client.links})
         self.parting.gone_to(self.moves.begin(before, view, self.links.now_s, taken))
 
     def _split(self) -> None:

@@ -7,13 +7,14 @@ until everybody who follows it has said so.
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from infra.kernel.events import topic_in
+from infra.kernel.events import origin_epoch_seq, topic_in
 from infra.kernel.frames import Deliver, Strayed
-from infra.kernel.topics import Topic
+from infra.kernel.topics import Topic, kind_of
 from infra.runtime.link import Link
 
 from .core import BrokerCore
 from .handover import Handover
+from .site_order import SiteOrder
 
 
 class SiteEvents:
@@ -22,6 +23,7 @@ class SiteEvents:
     - `core`: delivers them. `handover`: has those wait whose topics are about to be served here.
     - `links`: slot -> link, to brokers of this site. `owner(topic)`: returns the slot that owns a topic; None while nobody does.
     - `has_parted()`: tells whether nothing is here of what has gone to others.
+    - `order`: has those wait that may have overtaken others.
     """
 
     def __init__(
@@ -33,10 +35,11 @@ class SiteEvents:
         has_parted: Callable[[], bool],
     ) -> None:
         self._core, self._handover, self._links, self._owner, self._has_parted = core, handover, links, owner, has_parted
+        self.order = SiteOrder(self._last, self._is_recorded, self.take_strayed)
 
     def relay(self, deliver: Deliver) -> None:
         """Gives followers what a broker of another site has sent."""
-        if self._handover.over and self._has_parted():
+        if self._handover.over and self.order.is_over and self._has_parted():
             self._core.relay(deliver.handles, deliver.bodies)
             return
         waits: list[tuple[int, bytes]] = []
@@ -50,8 +53,14 @@ class SiteEvents:
                 (waits if topic is not None and self._handover.holds(topic) else goes).append((handle, body))
         for link, bodies in strays.items():
             link.send(Strayed(bodies))
-        self._core.relay(*_columns(goes))
-        self._wait([body for _, body in waits], partial(self._core.relay, *_columns(waits)))
+        self._relay_at_once(goes)
+        self._wait([body for _, body in waits], partial(self._relay_at_once, waits))
+
+    def _relay_at_once(self, pairs: Sequence[tuple[int, bytes]]) -> None:
+        """Gives followers what has come here and to no other broker of this site, unless something before it may still come."""
+        if not self.order.is_over:
+            pairs = [(handle, body) for handle, body in pairs if (topic := topic_in(body)) is None or not self.order.waits(topic, body)]
+        self._core.relay(*_columns(pairs))
 
     def _wait(self, bodies: Sequence[bytes], relay: Callable[[], None]) -> None:
         if bodies and not self._handover.hold(bodies, relay):
@@ -86,6 +95,17 @@ class SiteEvents:
         known = [(rows[topic], body) for body in bodies if (topic := topic_in(body)) is not None and topic in rows]
         self._core.stale += len(bodies) - len(known)
         self._core.relay(*_columns(known))
+        if not self.order.is_over:
+            self.order.strayed(topic for body in bodies if (topic := topic_in(body)) is not None)
+
+    def _last(self, topic: Topic, site: str) -> tuple[int, int] | None:
+        """Returns epoch and number of the last event of `site` that is kept of `topic`; None where none is."""
+        window, row = self._core.window, self._core.interest.rows.get(topic)
+        places = map(origin_epoch_seq, reversed(window.kept(row))) if window is not None else iter(())
+        return next(((epoch, seq) for its, epoch, seq in places if its == site), None)
+
+    def _is_recorded(self, topic: Topic) -> bool:
+        return self._core.window is not None and kind_of(topic) in self._core.window.bounds
 
 
 def _columns(pairs: Sequence[tuple[int, bytes]]) -> tuple[list[int], list[bytes]]:

@@ -67,7 +67,7 @@ def _silent_node_up(announcer: Announcer, slot: str, outlet: Any, resume: Any = 
     announcer._start_over()
 
 
-def _moves_nothing(announcer: Announcer, view: Any) -> bool:
+def _moves_nothing(announcer: Announcer, view: Any, *_: Any) -> bool:
     if (view.number, view.slots) <= (announcer.view.number, announcer.view.slots):
         return False
     announcer.ring, announcer.view = type(announcer.ring)(view.slots), view
@@ -122,11 +122,11 @@ def _resumes_late(laggards: Laggards, bit: int, stamp: int, opening: bytes, know
     _RESUME(laggards, bit, stamp + 1, opening, known)
 
 
-def _seals_at_once(moves: TopicMoves, before: Ring, view: View, now_s: float) -> Collection[str]:
+def _seals_at_once(moves: TopicMoves, before: Ring, view: View, now_s: float, *copies: Any) -> Collection[str]:
     waiting = [step for step in moves._steps if not step.is_told]
     for step in waiting:
         step.is_told = True
-    heirs = _BEGIN(moves, before, view, now_s)
+    heirs = _BEGIN(moves, before, view, now_s, *copies)
     for step in waiting:
         step.is_told = False
     return heirs

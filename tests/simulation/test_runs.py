@@ -98,6 +98,27 @@ def dead_owner(seed: int) -> SimulationRun:
     return run(seed, 0, operations)
 
 
+def leaving_owners(seed: int) -> SimulationRun:
+    """Returns a life in which brokers leave and come back, while every site publishes on one topic again and again."""
+    rng = random.Random(seed)
+    topic = rng.randrange(9)
+
+    def published(pauses_s: tuple[float, ...], number: int) -> list[Operation]:
+        some = [(rng.choice(pauses_s), rng.randrange(1 << 16), rng.randrange(1 << 16)) for _ in range(number)]
+        return [Operation("publish", pause_s, (which, where, 0, 1)) for pause_s, which, where in some]
+
+    operations = [Operation("connect", 0.0, (n, n, n // 2, 0)) for n in range(4)]
+    operations += [Operation("subscribe", 0.0, (n, topic, 0, 0)) for n in range(4)] + [Operation("settle", 0.0, (0, 0, 0, 0))]
+    for _ in range(2):
+        operations.append(Operation("leave", 0.0, (rng.randrange(1 << 16),) * 4))
+        operations += published((0.001, 0.003, 0.005), 90)
+        operations.append(Operation("start", 0.5, (0, 0, 0, 0)))
+        operations += published((0.002, 0.006, 0.03), 120)
+    return run(seed, 0, operations)
+
+
+# Lives in which that was wrong.
+LEAVING = (5015,)
 # One site with copies.
 COPIED = (5, 9, 29)
 
@@ -125,6 +146,14 @@ def test_a_defect_of_windows_is_found(name: str) -> None:
     """DPS-30"""
     with planted(name):
         assert any(cut_sites(seed).violation for seed in (8, 3, 4)), DEFECTS[name].told
+
+
+@pytest.mark.parametrize("seed", LEAVING)
+def test_events_of_another_site_keep_their_order_while_their_topic_moves(seed: int) -> None:
+    """DPS-17: some had gone to the former owner, and came by way of it behind later ones that had come at once."""
+    found = leaving_owners(seed)
+    assert not found.violation, f"{found.violation}\n{found.table(20)}"
+    assert found.looked_at["after"] > 0
 
 
 def test_a_planned_stop_loses_nothing_that_another_site_had_sent() -> None:

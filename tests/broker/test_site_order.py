@@ -1,0 +1,105 @@
+"""What keeps its order while topics come from another broker of the site."""
+
+import pytest
+
+from broker.site_order import SiteOrder
+from infra.kernel.announcer import PARTING_BEATS
+from infra.kernel.events import numbering, origin_epoch_seq
+from infra.kernel.frames import View
+from infra.kernel.topics import Topic, inbox_topic, kind_of, user_topic
+
+BEFORE = View(1, ("b1", "b2")).ring
+TOPICS = [user_topic(f"u{n}") for n in range(40)]
+CAME, OTHER = [topic for topic in TOPICS if BEFORE.owner(topic) == "b2"][:2]
+MINE = next(topic for topic in TOPICS if BEFORE.owner(topic) == "b1")
+INBOX = next(topic for topic in (inbox_topic(f"u{n}") for n in range(40)) if BEFORE.owner(topic) == "b2")
+
+
+def event(seq: int, site: str = "lon", epoch: int = 3) -> bytes:
+    return b'%b%d,"payload":{}}' % (numbering(site, epoch), seq)
+
+
+class Receiver:
+    """The broker b1, to which all topics of b2 have come. `last`: the last number of each topic that it has."""
+
+    def __init__(self, **last: int) -> None:
+        self.last = {CAME: last["came"]} if last else {}
+        self.got: list[tuple[Topic, int]] = []
+        self.order = SiteOrder(self.place, lambda topic: kind_of(topic) in ("user", "playlist"), self.go, max_bytes=4000)
+        self.order.begin(BEFORE, {"b2"})
+
+    def place(self, topic: Topic, site: str) -> tuple[int, int] | None:
+        return (3, self.last[topic]) if topic in self.last and site == "lon" else None
+
+    def go(self, bodies: list[bytes]) -> None:
+        for body in bodies:
+            self.give(CAME, body)
+
+    def give(self, topic: Topic, body: bytes) -> None:
+        site, _, seq = origin_epoch_seq(body)
+        self.got.append((topic, seq))
+        if site == "lon":
+            self.last[topic] = seq
+
+    def comes(self, topic: Topic, body: bytes) -> None:
+        """Takes an event that another site has sent to b1."""
+        if not self.order.waits(topic, body):
+            self.give(topic, body)
+
+    def strays(self, seq: int) -> None:
+        """Takes an event that another site has sent to b2."""
+        self.give(CAME, event(seq))
+        self.order.strayed([CAME])
+
+    @property
+    def numbers(self) -> list[int]:
+        return [seq for _, seq in self.got]
+
+
+def test_an_event_waits_for_those_before_it_which_come_by_way_of_the_former_owner() -> None:
+    """DPS-17: another link was faster, and followers got them in the wrong order."""
+    receiver = Receiver(came=4)
+    receiver.comes(CAME, event(7))
+    receiver.comes(CAME, event(8))
+    assert receiver.got == []
+    assert receiver.order.waiting == 2
+    receiver.strays(5)
+    assert receiver.numbers == [5]
+    receiver.strays(6)
+    assert receiver.numbers == [5, 6, 7, 8]
+    receiver.comes(CAME, event(9))
+    assert receiver.numbers[-1] == 9
+
+
+def test_what_is_the_next_one_or_of_a_topic_that_has_not_moved_or_is_not_kept_does_not_wait() -> None:
+    receiver = Receiver(came=4)
+    for topic, seq in ((CAME, 5), (MINE, 8), (INBOX, 9)):
+        receiver.comes(topic, event(seq))
+    assert receiver.numbers == [5, 8, 9]
+    assert not receiver.order.waits(CAME, b"no broker has written this")
+
+
+@pytest.mark.parametrize("how", ["it has settled", "it is gone", "it does not say so", "too much waits", "topics move again"])
+def test_nobody_is_waited_for_for_ever(how: str) -> None:
+    """DPS-17: an event that is really missing holds up nothing."""
+    receiver = Receiver()
+    receiver.comes(CAME, event(7))
+    receiver.comes(CAME, event(8, site="ash"))
+    assert receiver.numbers == []
+    match how:
+        case "it has settled":
+            receiver.order.settled(["b3"])
+            assert not receiver.order.is_over
+            receiver.order.settled(["b2"])
+        case "it is gone":
+            receiver.order.tick(["b3"])
+        case "it does not say so":
+            for _ in range(PARTING_BEATS + 1):
+                receiver.order.tick(["b2"])
+        case "too much waits":
+            for seq in range(9, 30):
+                receiver.comes(CAME, event(seq))
+        case _:
+            receiver.order.begin(BEFORE, {"b2"})
+    assert receiver.numbers[:2] == [7, 8]
+    assert receiver.order.waiting == 0
