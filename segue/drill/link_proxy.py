@@ -2,7 +2,6 @@
 wire. It does not know what the bytes are, so links may be encrypted."""
 
 import asyncio
-from contextlib import suppress
 from typing import Final, Self
 
 from infra.runtime.ending import end_tasks
@@ -98,8 +97,11 @@ class LinkProxy:
         """Passes on what comes, and the end. Raises OSError where one of the ends breaks."""
         while data := await reader.read(CHUNK_BYTES):
             await self._passage(way)
+            # That end may have broken while the bytes waited. uvloop then refuses them with RuntimeError, and asyncio loses them.
+            if writer.transport.is_closing():
+                raise ConnectionResetError("the other end is gone")
             writer.write(data)
             await writer.drain()
         await self._passage(way)
-        with suppress(OSError, RuntimeError):  # uvloop's, where that end is gone already
+        if not writer.transport.is_closing():
             writer.write_eof()

@@ -1,7 +1,11 @@
 """The proxy between real processes: what is cut waits, and nobody is told."""
 
+import asyncio
+import gc
+import socket
+import struct
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import NamedTuple
 
 import pytest
@@ -12,6 +16,7 @@ from infra.runtime.wire.tcp import TcpNetwork
 from infra.runtime.wire.wire import Wire
 from segue.cluster.ports import Ports
 from segue.drill.link_proxy import LinkProxy
+from tests.support.both_loops import on_both_loops
 from tests.support.certificate_folder import CertificateFolder
 from tests.support.eventually import eventually
 
@@ -118,6 +123,50 @@ async def test_an_end_that_breaks_or_closes_is_passed_on_when_nothing_is_cut() -
         all_of_it.called[1].say("goodbye")
         all_of_it.called[1].wire.close()
         await hears(again, "goodbye", "lost")
+
+
+@on_both_loops
+async def test_bytes_that_waited_for_an_end_that_broke_are_dropped_with_their_connection_and_nothing_is_logged() -> None:
+    complaints: list[str] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, said: complaints.append(f"{said['message']}: {said.get('exception')!r}"))
+    called: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
+    async with await asyncio.start_server(lambda *ends: called.append(ends), "127.0.0.1", 0) as server, LinkProxy() as proxy:
+        target = "127.0.0.1:{1}".format(*server.sockets[0].getsockname()[:2])
+        here, writer = await _call(await proxy.way(HERE, THERE, target))
+        writer.write(b"before")
+        await eventually(lambda: called)
+        assert await called[0][0].readexactly(6) == b"before"
+        proxy.cut(HERE, THERE)
+        # By another way, which is open, some round trips go by: the proxy has heard of what was said and done before.
+        far, other = await _call(await proxy.way("ash/c", THERE, target))
+        await eventually(lambda: len(called) == 2)
+
+        async def round_trips() -> None:
+            for _ in range(5):
+                other.write(b"round")
+                assert await called[1][0].readexactly(5) == b"round"
+                called[1][1].write(b"trip")
+                assert await far.readexactly(4) == b"trip"
+
+        for end in (writer, called[0][1]):
+            end.write(b"during")
+        await round_trips()
+        called[0][1].get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # no goodbye
+        called[0][1].transport.abort()
+        await round_trips()
+        proxy.heal()
+        with suppress(ConnectionResetError):
+            await here.read()
+        for each in (writer, other, called[1][1]):
+            each.transport.abort()
+    gc.collect()  # a task whose exception nobody has fetched says so when it goes
+    await asyncio.sleep(0)
+    assert complaints == []
+
+
+async def _call(address: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    host, _, port = address.rpartition(":")
+    return await asyncio.open_connection(host, int(port))
 
 
 async def test_where_nobody_listens_the_caller_is_told() -> None:
