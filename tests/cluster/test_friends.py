@@ -262,7 +262,7 @@ async def test_a_stream_without_a_websocket_follows_friends_too_and_goes_on_wher
 
 
 async def test_friends_for_whom_a_connection_has_no_room_are_told_and_followed_when_there_is(tmp_path: Path) -> None:
-    """DPS-18."""
+    """DPS-26: a connection follows no more than it may."""
 
     def narrow(options: RoleOptions) -> RoleOptions:
         return (

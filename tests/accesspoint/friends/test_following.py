@@ -176,7 +176,7 @@ def test_a_block_ends_it_and_is_told_as_a_friend_who_left() -> None:
 
 
 def test_those_for_whom_there_is_no_room_are_counted_and_come_when_there_is() -> None:
-    """DPS-18."""
+    """DPS-26: a connection follows no more than it may."""
     world = FriendlyCore("bob", "cyd", "dan", max_topics=2)
     ann = world.follower()
     assert (world.holds(ann), news(ann)["beyond"], world.core.friends.count()) == (held(feed("bob"), feed("cyd")), 1, (2, 1))
@@ -185,7 +185,7 @@ def test_those_for_whom_there_is_no_room_are_counted_and_come_when_there_is() ->
 
 
 def test_one_who_may_not_be_seen_takes_the_room_of_nobody() -> None:
-    """DPS-18, AUTH-5."""
+    """DPS-26, AUTH-5."""
     world = FriendlyCore("bob", "cyd", "dan", max_topics=2)
     world.twin.show("bob", Listening.NOBODY)
     ann = world.follower()

@@ -130,7 +130,7 @@ def test_a_service_that_was_away_is_asked_for_all_when_it_is_back() -> None:
 
 
 def test_no_more_questions_are_open_than_may_be_and_whoever_left_is_forgotten() -> None:
-    """DPS-18: a bounded number of questions, whatever the number of users."""
+    """DPS-26: a bounded number of questions, whatever the number of users."""
     desk = Desk(SOCIAL)
     users = [f"u{n}" for n in range(MAX_OPEN + 1)]
     for user in users:
