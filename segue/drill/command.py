@@ -15,6 +15,7 @@ from segue.cluster.shape import Shape
 from segue.demo.ending import end
 
 from .local_nodes import LocalNodes
+from .nodes import DrillWindows
 from .play import DrillOutcome, MakeNodes, play
 from .process_nodes import ProcessNodes
 from .rows import ONE_PROCESS, PROCESSES, DrillRow, ladder
@@ -66,8 +67,8 @@ def drill(names: tuple[str, ...], has_processes: bool, has_tls: bool, has_long: 
     end(_DrillRun(outcomes, way), file)
 
 
-def _processes(has_tls: bool, rng: random.Random, shape: Shape) -> ProcessNodes:
-    return ProcessNodes(shape, has_tls=has_tls)  # they draw for themselves
+def _processes(has_tls: bool, rng: random.Random, shape: Shape, windows: DrillWindows) -> ProcessNodes:
+    return ProcessNodes(shape, windows, has_tls=has_tls)  # they draw for themselves
 
 
 def _played(row: DrillRow, make: MakeNodes, seed: int) -> DrillOutcome:

@@ -18,17 +18,20 @@ from segue.cluster.shape import Shape
 from segue.demo.until import until
 
 from .cut_links import CutLinks
-from .nodes import READY_S, drill_options, name_of
+from .nodes import READY_S, USUAL, DrillWindows, drill_options, name_of
 
 
 class LocalNodes:
-    """The nodes of a `shape`: `async with LocalNodes(rng) as nodes:`. Leaving closes what was started. `rng` is their randomness."""
+    """The nodes of a `shape`: `async with LocalNodes(rng, shape, windows) as nodes:`. Leaving closes what was started.
 
-    def __init__(self, rng: random.Random, shape: Shape) -> None:
-        self.secret = secrets.token_bytes(32)
+    - `rng`: their randomness. `windows`: what brokers keep.
+    """
+
+    def __init__(self, rng: random.Random, shape: Shape, windows: DrillWindows = USUAL) -> None:
+        self.secret, self.windows = secrets.token_bytes(32), windows
         self.links = CutLinks(MemoryNetwork())
         self.roles: dict[str, Any] = {}
-        self._options: dict[str, Any] = {name_of(each): each for each in in_start_order(drill_options(shape))}
+        self._options: dict[str, Any] = {name_of(each): each for each in in_start_order(drill_options(shape, windows))}
         self._rng, self._offsets_s = rng, dict.fromkeys(self._options, 0.0)
 
     async def __aenter__(self) -> Self:
@@ -59,6 +62,11 @@ class LocalNodes:
         """See `DrillNodes`."""
         if not await until(lambda: not any(role.ready() for role in self.roles.values()), READY_S):
             raise TimeoutError(f"not ready after {READY_S:g} s: {[name for name, role in self.roles.items() if role.ready()]}")
+
+    async def figures(self, name: str) -> dict[str, Any]:
+        """See `DrillNodes`."""
+        figures: dict[str, Any] = self.roles[name].counters()
+        return figures
 
     async def start(self, name: str) -> None:
         """See `DrillNodes`."""

@@ -12,16 +12,19 @@ from segue.cluster.shape import Shape
 
 from .ledger import DrillMeasured
 from .load import DrillLoad
-from .nodes import DrillNodes
-from .ring import settle
+from .memory import fullest
+from .nodes import DrillNodes, DrillWindows
+from .ring import ring_of, settle
 from .rows import DrillRow, DrillStep
 
-MakeNodes = Callable[[random.Random, Shape], AbstractAsyncContextManager[DrillNodes]]
+MakeNodes = Callable[[random.Random, Shape, DrillWindows], AbstractAsyncContextManager[DrillNodes]]
 # Before anything goes wrong, and after.
 CALM_S: Final = 1.5
 QUIET_S: Final = 3.0
 # What a row may take beside its own waiting.
 BESIDE_S: Final = 180.0
+# What must be there, so that a promise means something.
+PROVED_BY: Final = {"untold": "due", "uncounted": "missing"}
 # A random row: how long something is wrong, and how long all is well before the next one.
 AWAY_S: Final = (0.5, 4.0)
 WELL_S: Final = 3.0
@@ -35,10 +38,12 @@ class DrillOutcome(NamedTuple):
     seconds: float
 
     def broken(self, kind: str) -> list[str]:
-        """Returns the measures that are larger than what is promised. Where nothing arrives, nothing is proved: `delivered`."""
-        promised, measured = self.row.promised(kind), self.measured[kind]
-        found = [name for name, most in promised._asdict().items() if most is not None and getattr(measured, name) > most]
-        return found or ([] if measured.delivered else ["delivered"])
+        """Returns the measures that are larger than what is promised, and those without which nothing is proved: `delivered`, ..."""
+        promised, measured = self.row.promised(kind)._asdict(), self.measured[kind]
+        made = {name: most for name, most in promised.items() if most is not None}
+        proofs = {"delivered", *(PROVED_BY[name] for name in made if name in PROVED_BY)}
+        found = [name for name, most in made.items() if getattr(measured, name) > most]
+        return found + sorted(name for name in proofs if not getattr(measured, name))
 
     @property
     def is_good(self) -> bool:
@@ -49,12 +54,14 @@ class DrillOutcome(NamedTuple):
 async def play(row: DrillRow, make_nodes: MakeNodes, seed: int) -> DrillOutcome:
     """Returns what comes of a row on a cluster of its own. Raises TimeoutError where that takes far too long."""
     began_s, rng = time.monotonic(), random.Random(f"{seed} {row.name}")
-    async with asyncio.timeout(row.seconds + BESIDE_S), make_nodes(rng, row.shape) as nodes:
+    async with asyncio.timeout(row.seconds + BESIDE_S), make_nodes(rng, row.shape, row.windows) as nodes:
         await nodes.ready()
         for name in row.later:
             await nodes.stop(name)
         async with DrillLoad(nodes, row.shape.sites, rng, travels=row.travels) as load:
-            await asyncio.sleep(CALM_S)
+            if row.tells is not None:
+                load.expect(row.tells, await ring_of(nodes, row.tells.site) if row.tells.slots else None)
+            await load.calm(CALM_S)
             load.mark()
             for step in row.steps:
                 await _do(step, nodes, load, rng)
@@ -69,6 +76,8 @@ async def _do(step: DrillStep, nodes: DrillNodes, load: DrillLoad, rng: random.R
             load.mark()
         case "wait":
             await asyncio.sleep(step.seconds)
+        case "weigh":
+            load.weigh(await fullest(nodes))
         case "repeat":
             await load.repeat()
         case "away":

@@ -4,7 +4,7 @@ import signal
 import tempfile
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import aiohttp
 
@@ -15,18 +15,18 @@ from segue.cluster.shape import Shape
 from segue.demo.until import until
 
 from .link_proxy import LinkProxy
-from .nodes import READY_S, drill_options, name_of
+from .nodes import READY_S, USUAL, DrillWindows, drill_options, name_of
 
 
 class ProcessNodes:
     """The nodes of a `shape`: `async with ProcessNodes(shape) as nodes:`. Leaving stops what was started, also what hangs.
 
-    Their links pass a proxy. `has_tls`: they are encrypted.
+    Their links pass a proxy. `windows`: what brokers keep. `has_tls`: links are encrypted.
     """
 
-    def __init__(self, shape: Shape, *, has_tls: bool = False) -> None:
-        self.secret = b""
-        self._options, self._has_tls = drill_options(shape), has_tls
+    def __init__(self, shape: Shape, windows: DrillWindows = USUAL, *, has_tls: bool = False) -> None:
+        self.secret, self.windows = b"", windows
+        self._options, self._has_tls = drill_options(shape, windows), has_tls
         self._stack = AsyncExitStack()
         self._down: dict[str, Child] = {}
         self._hung: set[str] = set()
@@ -77,6 +77,13 @@ class ProcessNodes:
                 return answer.status == 200
         except aiohttp.ClientError:
             return False
+
+    async def figures(self, name: str) -> dict[str, Any]:
+        """See `DrillNodes`."""
+        async with self._http.get(f"{self._child(name).admin}/v1/stats") as answer:
+            (role,) = (await answer.json())["roles"]
+            figures: dict[str, Any] = role["counters"]
+            return figures
 
     async def start(self, name: str) -> None:
         """See `DrillNodes`."""

@@ -3,6 +3,7 @@
 import asyncio
 from typing import Final
 
+from infra.kernel.ring import Ring
 from segue.cluster.tokens import service_token
 from segue.demo.until import until
 from segue.sdk.errors import SegueError
@@ -27,6 +28,14 @@ async def settle(nodes: DrillNodes, site: str) -> None:
 
     if not await until(is_settled, READY_S):
         raise TimeoutError(f"the ring of {site} has not settled after {READY_S:g} s")
+
+
+async def ring_of(nodes: DrillNodes, site: str) -> Ring:
+    """Returns the ring of `site`, which has settled. Raises TimeoutError where it has not."""
+    await settle(nodes, site)
+    standing = await _ring(nodes.doors("broker", site)[0], service_token(nodes.secret, "operator"))
+    assert standing is not None
+    return Ring(standing.share_of, shares=standing.share_of)
 
 
 async def _ring(door: str, token: str) -> StandingRing | None:

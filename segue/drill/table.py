@@ -7,8 +7,9 @@ from rich.text import Text
 
 from segue.cli.palette import BAD, GREEN, QUIET
 
+from .ledger import DrillMeasured
 from .play import DrillOutcome
-from .rows import DrillPromise
+from .rows import DrillPromise, DrillRow
 
 _COLUMNS: Final = {
     "again_s": "again, s",
@@ -17,8 +18,16 @@ _COLUMNS: Final = {
     "out_of_order": "order",
     "undetected": "hidden",
     "told": "told",
+}
+# What few rows promise has one column.
+_RARE: Final = {
     "unrecovered": "away",
     "anew": "anew",
+    "uncounted": "uncounted",
+    "untold": "untold",
+    "mistold": "mistold",
+    "answer_s": "answer, s:",
+    "memory": "memory, %:",
 }
 
 
@@ -30,12 +39,20 @@ def table(outcomes: list[DrillOutcome], way: str) -> Table:
     made.add_column("kinds with", header_style=QUIET, no_wrap=True)
     for name in (*_COLUMNS.values(), "of", "took"):
         made.add_column(name, justify="right", header_style=QUIET, no_wrap=True)
+    made.add_column("and", header_style=QUIET)
     for each in outcomes:
         for n, (kind, found) in enumerate(each.measured.items()):
-            cells = (cell(getattr(found, name), getattr(each.row.promised(kind), name)) for name in _COLUMNS)
+            promised = each.row.promised(kind)
+            cells = (cell(getattr(found, name), getattr(promised, name)) for name in _COLUMNS)
             of = Text(f"{found.delivered + found.missing:,}", BAD * (not found.delivered))
-            made.add_row("" if n else each.row.what, kind, *cells, of, "" if n else f"{each.seconds:.0f} s")
+            made.add_row("" if n else each.row.what, kind, *cells, of, "" if n else f"{each.seconds:.0f} s", rare(found, promised))
     return made
+
+
+def rare(found: DrillMeasured, promised: DrillPromise) -> Text:
+    """Returns what few rows promise, where this one does: each measure beside the most that is promised."""
+    made = {name: most for name in _RARE if (most := getattr(promised, name)) is not None}
+    return Text("; ").join(Text(f"{_RARE[name]} ", QUIET) + cell(getattr(found, name), most) for name, most in made.items())
 
 
 def cell(found: float, most: float | None) -> Text:
@@ -45,13 +62,19 @@ def cell(found: float, most: float | None) -> Text:
     return Text(f"{found:,g} > {most:g}", BAD) if found > most else Text(f"{found:,g} ≤ {most:g}" if most else f"{found:,g}", GREEN)
 
 
-def said(promise: DrillPromise) -> str:
-    """Returns a promise in words, without what all rows promise."""
+def said(row: DrillRow, kind: str) -> str:
+    """Returns what a row promises of a kind of topics, in words, without what all rows promise."""
+    promise = row.promised(kind)
     again = "" if promise.again_s is None else f"again in {promise.again_s:g} s" if promise.again_s else "nobody waits"
     missing = "" if promise.missing is None else f"{promise.missing} missing"
     told = "nobody told of a gap" if promise.told == 0 else ""
     away = "also for who was away" if promise.unrecovered == 0 else ""
-    return "; ".join(filter(None, (missing, away, told, again))) or "-"
+    counted = "numbers count what is missing" if promise.uncounted == 0 else ""
+    reason = "" if row.tells is None else row.tells.reason
+    exact = f"`{reason}` to all who are concerned, and nothing else" if promise.untold == promise.mistold == 0 else ""
+    at_once = "" if promise.answer_s is None else f"in {promise.answer_s:g} s"
+    memory = "" if promise.memory is None else f"memory at most {promise.memory:g} %"
+    return "; ".join(filter(None, (missing, counted, away, told, exact, at_once, memory, again))) or "-"
 
 
 def document(outcomes: list[DrillOutcome], way: str) -> dict[str, Any]:

@@ -2,15 +2,15 @@
 
 import asyncio
 import tempfile
+import time
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
 
 from infra.runtime.ending import end_tasks
 from segue.sdk.client import Client
+from segue.sdk.messages import Installed
 from segue.sdk.position_file import PositionFile
-
-from .ledger import DrillLedger
 
 
 class DrillTravellers:
@@ -18,7 +18,7 @@ class DrillTravellers:
 
     - `connected(name, point, positions)`: returns a client at an access point of their site, which goes on from `positions`.
     - `listen(name, client)`: takes what comes.
-    - `ledger`: where it counts that somebody came back and was not told that nothing is missing.
+    - `back(name, answer_s, answer)`: is called when somebody is back and knows what was missed; the answer took so long.
     """
 
     def __init__(
@@ -26,12 +26,13 @@ class DrillTravellers:
         follows: Mapping[str, frozenset[str]],
         connected: Callable[[str, int, PositionFile], Client],
         listen: Callable[[str, Client], Coroutine[None, None, None]],
-        ledger: DrillLedger,
+        back: Callable[[str, float, Installed], None],
     ) -> None:
-        self._follows, self._connected, self._listen, self._ledger = follows, connected, listen, ledger
+        self._follows, self._connected, self._listen, self._back = follows, connected, listen, back
         self._point = 0
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._there = AsyncExitStack()
+        self._clients: list[Client] = []
         self._listening: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
@@ -40,30 +41,39 @@ class DrillTravellers:
         await self._follow()
 
     async def go(self) -> None:
-        """Sends them away. What they have taken is in their files by then."""
+        """Sends them away. They know a point, and what they have taken is in their files by then. Raises ConnectionLost."""
+        for client in self._clients:
+            await client.ping()
+        await self._leave()
+
+    async def _leave(self) -> None:
         await end_tasks(*self._listening)
+        self._clients.clear()
         self._listening.clear()
         await self._there.aclose()
 
     async def come(self) -> None:
         """Has them come back, each at the next access point of their site."""
         self._point += 1
-        for recovered in await self._follow():
-            self._ledger.unrecovered += recovered is not True
+        for name, (answer_s, answer) in (await self._follow()).items():
+            self._back(name, answer_s, answer)
 
     async def close(self) -> None:
         """Ends it. May be called twice."""
-        await self.go()
+        await self._leave()
         if self._folder is not None:
             self._folder.cleanup()
 
-    async def _follow(self) -> list[bool | None]:
-        """Returns what each of them is told of what they missed; None where they have missed nothing yet."""
+    async def _follow(self) -> dict[str, tuple[float, Installed]]:
+        """Returns what each of them is told of what they missed, and how long that took, in seconds."""
         assert self._folder is not None
-        told = []
+        told = {}
         for name, topics in self._follows.items():
             positions = PositionFile(Path(self._folder.name) / name)
             client = await self._there.enter_async_context(self._connected(name, self._point, positions))
+            self._clients.append(client)
             self._listening.append(asyncio.create_task(self._listen(name, client)))
-            told.append((await client.subscribe(sorted(topics), wait="all")).recovered)
+            asked_s = time.monotonic()
+            answer = await client.subscribe(sorted(topics), wait="all")
+            told[name] = time.monotonic() - asked_s, answer
         return told

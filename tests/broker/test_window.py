@@ -196,7 +196,7 @@ def test_what_follows_a_stamp_comes_in_order_whatever_the_topics(told: list[tupl
 
 
 def test_memory_of_events_and_topics_is_what_is_counted_and_stays_within_the_bound() -> None:
-    """DPS-2: an event costs its body and 120 B, a topic with events 300 B; places before the oldest are given up. Within 5 % of the bound."""
+    """DPS-2: an event costs its body and 120 B, a topic with events 300 B; places before the oldest are given up. It holds within 5 %."""
     rng = random.Random(4)
     bound = 4 << 20
     window = EventWindow(7, {Kind.PLAYLIST: WindowBounds(events=8), Kind.USER: WindowBounds(keep="latest")}, bound)

@@ -8,6 +8,7 @@ import pytest
 from infra.kernel.membership import Timing
 from segue.cluster.shape import SITES, Shape
 from segue.drill.load import WINDOW
+from segue.drill.nodes import DrillWindows
 from segue.drill.play import play
 from segue.drill.process_nodes import ProcessNodes
 from segue.drill.rows import ladder
@@ -16,8 +17,8 @@ from segue.drill.rows import ladder
 PATIENT = Timing(suspect_s=5.0, dead_s=10.0)
 
 
-def processes(rng: random.Random, shape: Shape) -> ProcessNodes:
-    return ProcessNodes(shape)
+def processes(rng: random.Random, shape: Shape, windows: DrillWindows) -> ProcessNodes:
+    return ProcessNodes(shape, windows)
 
 
 @pytest.mark.e2e

@@ -1,16 +1,19 @@
 """Rows on a small cluster in this process."""
 
 import random
+from typing import Any
 
 import msgspec
 import pytest
 
+from infra.kernel.loss_reasons import LossReason
 from segue.drill import play as playing
-from segue.drill.load import NO_WINDOW, WINDOW
+from segue.drill.load import COPIED, NO_WINDOW, WINDOW
 from segue.drill.local_nodes import LocalNodes
-from segue.drill.nodes import SHAPE
+from segue.drill.nodes import KEPT, SHAPE, DrillWindows
 from segue.drill.play import DrillOutcome, play
-from segue.drill.rows import DrillPromise, DrillRow, DrillStep
+from segue.drill.rows import SCANT, TOLD, TOLD_AT_ONCE, DrillPromise, DrillRow, DrillStep
+from segue.drill.tellings import DueTelling
 
 USUAL = DrillPromise()
 SMALL = msgspec.structs.replace(SHAPE, accesspoints=1)
@@ -22,8 +25,8 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(playing, name, seconds)
 
 
-async def played(*steps: DrillStep, promise: DrillPromise = USUAL, later: tuple[str, ...] = ()) -> DrillOutcome:
-    return await play(DrillRow("row", "something", steps, promise, shape=SMALL, later=later), LocalNodes, 1)
+async def played(*steps: DrillStep, promise: DrillPromise = USUAL, **row: Any) -> DrillOutcome:
+    return await play(DrillRow("row", "something", steps, promise, **{"shape": SMALL, **row}), LocalNodes, 1)
 
 
 async def test_a_site_that_is_cut_off_misses_events_without_a_window_and_numbers_show_it() -> None:
@@ -94,3 +97,41 @@ async def test_a_broker_that_comes_later_and_goes_again_is_not_noticed() -> None
     outcome = await played(*grown, promise=DrillPromise(missing=0), later=("sto/b2",))
     assert outcome.is_good
     assert min(each.delivered for each in outcome.measured.values()) > 10
+
+
+def away(seconds: float) -> tuple[DrillStep, ...]:
+    return (DrillStep("away"), DrillStep("wait", seconds=seconds), DrillStep("weigh"), DrillStep("back"))
+
+
+async def test_who_is_away_for_longer_than_events_are_kept_is_told_so_at_once() -> None:
+    """DPS-5, DPS-32: of all their topics, and nobody else is told anything."""
+    windows = DrillWindows(msgspec.structs.replace(KEPT, seconds=0.5))
+    tells = DueTelling(LossReason.EXPIRED, to="travellers")
+    outcome = await played(*away(2.5), window=TOLD_AT_ONCE, tells=tells, windows=windows)
+    assert outcome.is_good, outcome.measured
+    assert [outcome.measured[kind].unrecovered for kind in (WINDOW, COPIED)] == [2, 2]
+
+
+async def test_where_windows_have_too_little_memory_they_stay_in_their_bound_and_who_was_away_is_told() -> None:
+    """DPS-2, DPS-5, DPS-32: within 5 %."""
+    tells, promise = DueTelling(LossReason.EVICTED, to="travellers"), TOLD_AT_ONCE._replace(memory=105.0)
+    outcome = await played(*away(4.0), window=promise, tells=tells, windows=SCANT)
+    assert outcome.is_good, outcome.measured
+    assert all(outcome.measured[kind].memory > 90.0 for kind in (WINDOW, COPIED))
+
+
+async def test_another_reason_than_the_one_that_is_promised_breaks_the_promise() -> None:
+    """DPS-32: the drill is able to fail."""
+    tells = DueTelling(LossReason.TOO_MUCH, to="travellers")
+    outcome = await played(*away(4.0), window=TOLD, tells=tells, windows=SCANT)
+    for kind in (WINDOW, COPIED):
+        assert outcome.broken(kind) == ["untold", "mistold"]
+
+
+async def test_a_broker_that_dies_is_told_of_its_topics_alone_and_where_an_heir_has_them_nobody_notices() -> None:
+    """DPS-8, DPS-18, DPS-32: and who was away recovers by the heir."""
+    dead = (DrillStep("away"), DrillStep("mark"), DrillStep("kill", "sto/b1"), DrillStep("wait", seconds=2.5), DrillStep("back"))
+    one_site = msgspec.structs.replace(SMALL, sites=SMALL.sites[:1], brokers=3)
+    tells, kept = DueTelling(LossReason.OWNER_LOST, "sto", slots=("b1",)), DrillPromise(missing=0, told=0, unrecovered=0, anew=0)
+    outcome = await played(*dead, window=TOLD, copied=kept, tells=tells, shape=one_site)
+    assert outcome.is_good, outcome.measured
