@@ -141,7 +141,7 @@ class EventWindow:
         if topic.is_latest and not (topic.only or topic.several):
             topic.only = stamp
         else:
-            stamps = topic.stamps
+            stamps = topic.several or topic.stamps  # mostly there is a list already
             stamps.append(stamp)
             if topic.bytes > topic.bounds.bytes or len(stamps) > topic.bounds.events:
                 self._trim(topic)
