@@ -19,6 +19,9 @@ from .runs import SHAPES, LivedSeeds, SeedOutcome, SeedRange, SimulationRun, liv
 
 # Defects that show when brokers die where there are copies, and perhaps in no other life.
 OF_COPIES = ("claims-uncopied", "heir-not-waited-for")
+# Those that show when somebody comes back whose topics have moved.
+OF_MOVES = ("no-tenure",)
+AWAY = range(100, 112)
 ROOT = Path(__file__).parents[2]
 # Seeds of 60 operations, of every shape.
 SEEDS = range(1, 9)
@@ -117,6 +120,32 @@ def leaving_owners(seed: int) -> SimulationRun:
     return run(seed, 0, operations)
 
 
+def away_while_topics_move(seed: int) -> SimulationRun:
+    """Returns a calm life in which two users are away while brokers leave that own what they follow, and come back with their points."""
+    rng = random.Random(seed * 5 + 3)
+
+    def picks() -> tuple[int, ...]:
+        return tuple(rng.randrange(1 << 16) for _ in range(4))
+
+    def published(pauses_s: tuple[float, ...], number: int) -> list[Operation]:
+        return [Operation("publish", rng.choice(pauses_s), picks()) for _ in range(number)]
+
+    operations = [Operation("connect", 0.0, (n, n, 1, 0)) for n in range(4)]
+    # Three times: so long after the beginning of a world nothing counts as lately begun.
+    operations += [Operation("subscribe", 0.0, (n, 2 * n, 2, 0)) for n in range(4)] + [Operation("settle", 0.0, (0, 0, 0, 0))] * 3
+    for _ in range(2):
+        operations += published((0.01,), 4) + [Operation("point", 0.6, (n, 0, 0, 0)) for n in range(2)]
+        operations += [Operation("go_away", 0.0, (n, rng.randrange(3), 0, 0)) for n in range(2)]
+        operations += published((0.02,), 8)
+        operations.append(Operation("leave", 0.0, picks()))
+        operations += published((0.0, 0.001, 0.01, 0.1), 8)
+        operations += [Operation("recover", rng.choice((0.0, 0.1, 0.5, 1.5)), (0, 1 + n, 1 + n, 0)) for n in range(2)]
+        operations += [Operation("start", 0.5, picks()), Operation("settle", 0.5, (0, 0, 0, 0))]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(world, "WINDOW_S", 20.0)
+        return run(seed, 0, operations)
+
+
 # Lives in which that was wrong.
 LEAVING = (5015,)
 # One site with copies.
@@ -139,6 +168,24 @@ def test_a_defect_of_copies_is_found(name: str) -> None:
     with planted(name):
         shows = any(life(seed).violation for seed in range(1, 120, 4) for life in (dead_owner, dead_owners))
     assert shows, DEFECTS[name].told
+
+
+def test_who_was_away_while_topics_moved_gets_what_the_former_owner_had() -> None:
+    """DPS-13, DPS-5: and is told nothing else."""
+    looked_at = Counter[str]()
+    for seed in AWAY[:2]:
+        found = away_while_topics_move(seed)
+        assert not found.violation, f"seed {seed}: {found.violation}\n{found.table(40)}"
+        looked_at += found.looked_at
+    assert looked_at["missed"] > 0
+    assert looked_at["after"] > 0
+
+
+@pytest.mark.parametrize("name", OF_MOVES)
+def test_a_defect_of_moves_is_found(name: str) -> None:
+    """DPS-30, DPS-13"""
+    with planted(name):
+        assert any(away_while_topics_move(seed).violation for seed in AWAY), DEFECTS[name].told
 
 
 @pytest.mark.parametrize("name", ["resumes-nothing", "given-back", "one-too-late"])
@@ -380,7 +427,7 @@ def test_a_planted_defect_is_found(name: str) -> None:
 
 @pytest.mark.full
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize("name", sorted({*DEFECTS} - {*OF_COPIES}))
+@pytest.mark.parametrize("name", sorted({*DEFECTS} - {*OF_COPIES, *OF_MOVES}))
 def test_every_planted_defect_is_found(name: str) -> None:
     """DPS-30: each within 2,000 seeds; how many it took is printed."""
     with planted(name):
