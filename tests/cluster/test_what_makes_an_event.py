@@ -27,13 +27,17 @@ MIX, NEW = "hm://playlist/user/ann/playlist/mix/", "hm://playlist/user/ann/playl
 
 
 class Ear:
-    """A client of the SDK, and everything that it hears: `live` on topics that it follows, `bell` as notifications. Topic and kind."""
+    """A client of the SDK, and everything that it hears: `live` on topics that it follows, `bell` as notifications. Topic and kind.
+
+    `mark` is that of the last notification.
+    """
 
     def __init__(self, c: Cluster, user: str, device: str) -> None:
         url = f"ws://{c.of('accesspoint')[0].address}"
         self.client = Client(url, c.token(user), client=f"{user}-{device}", on_ended=lambda news: None)
         self.live: Counter[tuple[str, str]] = Counter()
         self.bell: Counter[tuple[str, str]] = Counter()
+        self.mark = 0
 
     async def __aenter__(self) -> "Ear":
         await self.client.__aenter__()
@@ -51,6 +55,13 @@ class Ear:
     async def _ring(self) -> None:
         async for notification in self.client.notifications():
             self.bell[notification.topic, notification.kind] += 1
+            self.mark = notification.mark
+
+    async def has_heard_all(self) -> bool:
+        """Returns whether everything that is stored for the user has come, and what was sent to the client before."""
+        await self.client.ping()
+        stored = (await self.client.list_notifications(limit=1)).items
+        return not stored or stored[0].mark <= self.mark
 
 
 class Outcome(NamedTuple):
@@ -88,6 +99,7 @@ class Town:
         await ann.social.follow("bob")
         await bob.social.follow("ann")
         await ann.playlists.create("Mix", id="mix", tracks=["t1", "t2"])
+        await self.is_quiet()  # who follows it before it is told of is told of it
         for user in ("cyd", "eve"):
             await self.apis[user].playlists.follow("ann", "mix")
         for user in ("bob", "cyd", "eve"):
@@ -163,9 +175,10 @@ class Town:
         """Waits until every promise is kept, every item decided, and what was on its way to clients there."""
         await kept(self.c.of("playlist")[0].work.stores.outbox, LANES)
         await kept(self.c.of("social")[0].work.stores.outbox)
-        await eventually(lambda: self.c.of("notification")[0].counters()["notification_backlog_parts"] == 0, "rows are not decided")
+        figures = self.c.of("notification")[0].counters
+        await eventually(lambda: figures()["notification_rows_total"] == figures()["notification_decided_total"], "rows are not decided")
         for each in self.ears.values():
-            await each.client.ping()
+            await eventually(each.has_heard_all, "a client does not hear all that is stored for its user")
 
 
 @asynccontextmanager
@@ -236,7 +249,7 @@ async def test_each_action_makes_the_events_of_the_table_and_no_others(tmp_path:
         late, second = await it.listen(stack, "eve"), await it.listen(stack, "cyd")
         await eventually(lambda: late.bell >= items and second.bell >= items, lambda: f"{late.bell}, {second.bell}")
         await it.is_quiet()
-        await second.client.ping()
+        await eventually(second.has_heard_all, "the second device does not hear everything")
         assert (late.bell, second.bell, late.live) == (items, items, Counter())
 
 
