@@ -21,7 +21,7 @@ from .runs import SHAPES, LivedSeeds, SeedOutcome, SeedRange, SimulationRun, liv
 OF_COPIES = ("claims-uncopied", "heir-not-waited-for")
 # Those that show when somebody comes back whose topics have moved.
 OF_MOVES = ("no-tenure",)
-AWAY = range(100, 112)
+AWAY = range(100, 140)
 ROOT = Path(__file__).parents[2]
 # Seeds of 60 operations, of every shape.
 SEEDS = range(1, 9)
