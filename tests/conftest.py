@@ -22,8 +22,8 @@ from tests.support.cassandra import SharedServer, fresh_keyspace
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# What shares something that takes long to make, or much memory, runs in one process: a Spark session, a Cassandra server, the trees of
-# all Python files. Whoever is not named here only starts another one.
+# What shares something that takes long to make, or much memory, runs in one process: a Spark session, a Cassandra server, compiled kernels,
+# the trees of all Python files. Whoever is not named here only makes another one.
 _TOGETHER: Final = {
     "tests/analytics/characterization/": "spark",
     "tests/analytics/test_session.py": "spark",
@@ -34,6 +34,8 @@ _TOGETHER: Final = {
     "tests/infra/runtime/cassandra/": "cassandra",
     "tests/notification/test_several.py": "cassandra",
     "tests/notification/test_store_contract.py": "cassandra",
+    "tests/overlay/report/": "kernels",
+    "tests/overlay/simulator/": "kernels",
     "tests/segue/cassandra/": "cassandra",
     "tests/segue/demo/test_second_act.py": "cassandra",
     "tests/services/artist/": "cassandra",
@@ -46,9 +48,9 @@ _TOGETHER: Final = {
 _FIRST: Final = (
     "tests/docs/test_walk.py",
     "cassandra",
-    "tests/segue/cli/test_endings.py",
+    "kernels",
     "spark",
-    "tests/overlay/simulator/test_contract.py",
+    "tests/segue/cli/test_endings.py",
     "tests/deploy/test_refusals.py",
     "tests/e2e/test_drill.py",
     "tests/cluster/test_ring.py",
