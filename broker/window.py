@@ -18,15 +18,16 @@ too: so a stamp tells when it was given, also while nothing is published.
 """
 
 from array import array
-from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from infra.kernel.events import OPENING, kind_in, origin, with_skipped
 from infra.kernel.topics import Kind, Topic, kind_of
 
+from .window_age import WindowAge
 from .window_bounds import WindowBounds
 from .window_origins import InheritedTopic, Origins, SeenStamps, WindowPlace
+from .window_topic import WindowTopic
 
 # What an event costs besides its body, a topic that has events, and the place of an event that is gone while older ones are there: entries
 # of lists and maps, numbers, and the room that lists leave.
@@ -63,8 +64,8 @@ class EventWindow:
         self._unheard = 0
         self.origins = Origins()
         self._moved = self.origins.places  # mostly empty: then nothing is looked up for each event
-        self._ages = {each.seconds: _Age(each.seconds) for each in bounds.values()}
-        self._topics: dict[int, _RecordedTopic] = {}
+        self._ages = {each.seconds: WindowAge(each.seconds) for each in bounds.values()}
+        self._topics: dict[int, WindowTopic] = {}
         # In step: the stamp of the first place is `_first`. Where an event is gone, or a tick has the stamp, the body is None. Places
         # before `_front` are to be cut off.
         self._rows = array("I")
@@ -104,14 +105,14 @@ class EventWindow:
         else:
             self._add(topic, row, body, site)
 
-    def _add_place(self, topic: "_RecordedTopic", row: int, site: bytes, *, out: bool) -> None:
+    def _add_place(self, topic: WindowTopic, row: int, site: bytes, *, out: bool) -> None:
         """Adds the place of an event that is not kept, so that the loss is known until it is too old to matter."""
         self._add(topic, row, site, site)
         topic.lost, topic.lost_at = self.stamp, self.origins.get(self.stamp)
         if out:
             topic.out = self.stamp
 
-    def _renew(self, topic: "_RecordedTopic", row: int, body: bytes) -> None:
+    def _renew(self, topic: WindowTopic, row: int, body: bytes) -> None:
         """Does what `_add` does where the one event of `topic` is replaced. So it is with most events, and it takes few steps."""
         bodies, size, old = self._bodies, len(body), topic.only
         bodies[old - self._first] = None
@@ -126,7 +127,7 @@ class EventWindow:
         if self.used_bytes > self.max_bytes:
             self._evict()
 
-    def _add(self, topic: "_RecordedTopic", row: int, body: bytes, site: bytes) -> None:
+    def _add(self, topic: WindowTopic, row: int, body: bytes, site: bytes) -> None:
         self.stamp = stamp = self.stamp + 1
         size = len(body)
         self._rows.append(row)
@@ -148,12 +149,12 @@ class EventWindow:
         if self.used_bytes > self.max_bytes:
             self._evict()
 
-    def _begin(self, row: int, kind: Kind | None) -> "_RecordedTopic | None":
+    def _begin(self, row: int, kind: Kind | None) -> "WindowTopic | None":
         """Returns a new topic, for the first event of it that is here; None where its kind is not recorded."""
         bounds = self.bounds.get(kind) if kind is not None else None
         if bounds is None:
             return None
-        topic = self._topics[row] = _RecordedTopic(bounds)
+        topic = self._topics[row] = WindowTopic(bounds)
         self.used_bytes += TOPIC_BYTES
         return topic
 
@@ -206,7 +207,7 @@ class EventWindow:
         """Notes the same of all topics."""
         self._unheard = self.stamp
 
-    def _before(self, topic: "_RecordedTopic", place: WindowPlace) -> int:
+    def _before(self, topic: WindowTopic, place: WindowPlace) -> int:
         """Returns a stamp of this window for what stood at `place`, before all that is here of the topic."""
         return place[1] if place[0] == self.epoch else max(1, topic.stamps[0] - 1)
 
@@ -337,7 +338,7 @@ class EventWindow:
         places = [(stamp, *self._place(stamp)) for stamp in topic.stamps]
         return self._events(topic, until, {stamp for stamp, epoch, there in places if epoch in stamps and there > stamps[epoch]})
 
-    def _events(self, topic: "_RecordedTopic", until: int | None, wanted: Collection[int] | None = None) -> list[bytes]:
+    def _events(self, topic: WindowTopic, until: int | None, wanted: Collection[int] | None = None) -> list[bytes]:
         stamps = [stamp for stamp in topic.stamps if self._is_before(stamp, until) and (wanted is None or stamp in wanted)]
         return [body for body in map(self._body, stamps) if body.startswith(OPENING)]
 
@@ -373,7 +374,7 @@ class EventWindow:
 
     # What goes.
 
-    def _replace(self, topic: "_RecordedTopic", site: bytes) -> None:
+    def _replace(self, topic: WindowTopic, site: bytes) -> None:
         """Drops the event of `topic` that was numbered at `site`: a newer one is there."""
         stamps = topic.stamps
         if len(stamps) == 1:
@@ -386,7 +387,7 @@ class EventWindow:
                 topic.lost, topic.lost_at = 0, None
             self._take(topic, old)
 
-    def _trim(self, topic: "_RecordedTopic") -> None:
+    def _trim(self, topic: WindowTopic) -> None:
         """Drops the oldest events of `topic`, until it is within its bounds."""
         while len(topic.stamps) > topic.bounds.events or topic.bytes > topic.bounds.bytes:
             stamp = topic.stamps[0]
@@ -404,7 +405,7 @@ class EventWindow:
             self._drop(self.evicted)
         self._advance()
 
-    def _expire(self, age: "_Age", limit: int) -> None:
+    def _expire(self, age: WindowAge, limit: int) -> None:
         """Drops everything of this age up to the stamp `limit`."""
         first, bodies, rows, topics = self._first, self._bodies, self._rows, self._topics
         for at in range(max(age.horizon + 1 - first, self._front), limit + 1 - first):
@@ -422,7 +423,7 @@ class EventWindow:
             del self._topics[row]
             self.used_bytes -= TOPIC_BYTES
 
-    def _take(self, topic: "_RecordedTopic", stamp: int) -> None:
+    def _take(self, topic: WindowTopic, stamp: int) -> None:
         at, bodies = stamp - self._first, self._bodies
         body = bodies[at]
         assert body is not None
@@ -454,75 +455,3 @@ class EventWindow:
 def _site_of(body: bytes) -> bytes:
     """Returns the site of an event, or of the place of one that is not kept."""
     return origin(body) if body.startswith(OPENING) else body
-
-
-class _RecordedTopic:
-    """A topic that has events in the window.
-
-    - `only`: the stamp of its one event, if that is kept here; else 0. `several`: else all stamps, rising; None: there never were several.
-    - `bytes`: the length of their bodies. `site`: where the newest of them was numbered.
-    - `is_latest`: whether only the latest of each site is kept.
-    - `lost`: the stamp of the last event that is missing here, although it is not too old.
-    - `out`: the stamp of the last event that was not delivered because the topic was out of real time.
-    - `replaced`, `replacements`: the stamp of the last event that a newer one replaced, and how many such there were.
-    - `lost_at`, `replaced_at`: where these two were recorded, if that was not here.
-    - `unheard`: the stamp up to which something may be missing of what other sites have published.
-    """
-
-    __slots__ = (
-        "bounds",
-        "bytes",
-        "is_latest",
-        "lost",
-        "lost_at",
-        "only",
-        "out",
-        "replaced",
-        "replaced_at",
-        "replacements",
-        "several",
-        "site",
-        "unheard",
-    )
-
-    def __init__(self, bounds: WindowBounds) -> None:
-        self.bounds, self.is_latest = bounds, bounds.keep == "latest"
-        self.site = b""
-        # Most topics have one event: then there is no list, which would cost memory, and time for each event.
-        self.several: list[int] | None = None
-        self.lost_at: WindowPlace | None = None
-        self.replaced_at: WindowPlace | None = None
-        self.bytes = self.only = self.lost = self.out = self.replaced = self.replacements = self.unheard = 0
-
-    @property
-    def stamps(self) -> list[int]:
-        """The stamps of its events, rising, as a list that may be changed."""
-        if self.only or self.several is None:
-            self.several, self.only = [self.only] if self.only else [], 0
-        return self.several
-
-    def told(self, body: bytes, stamp: int) -> bytes:
-        """Returns a body for somebody who has got everything up to `stamp`."""
-        return with_skipped(body, self.replacements) if self.replaced > stamp else body
-
-
-class _Age:
-    """The events of the kinds that are kept for so many `seconds`. `horizon`: up to which stamp they were dropped as too old.
-
-    An event has no time: what was there at a tick is as old as that tick, or older.
-    """
-
-    __slots__ = ("_ticks", "horizon", "seconds")
-
-    def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
-        self.horizon = 0
-        self._ticks: deque[tuple[float, int]] = deque()
-
-    def limit(self, now_s: float, stamp: int) -> int:
-        """Returns the stamp up to which events are too old at `now_s`; `stamp` is that of this tick."""
-        self._ticks.append((now_s, stamp))
-        limit = self.horizon
-        while self._ticks and self._ticks[0][0] <= now_s - self.seconds:
-            limit = self._ticks.popleft()[1]
-        return limit
