@@ -83,7 +83,11 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
 
     def call_in(self, process: SimulatedProcess, callback: Callable[..., Any], *args: Any) -> None:
         """Does the same for a process that is known."""
-        self._append(SimulatedHandle(callback, args, process.context, process))
+        if process.is_alive:  # as `_append` does: it is called for each piece that arrives
+            process.ready.append(SimulatedHandle(callback, args, process.context, process))
+            if not process.is_due:
+                process.is_due = True
+                self._due.append(process)
 
     call_soon_threadsafe = call_soon  # type: ignore[assignment]
 
@@ -100,7 +104,9 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
 
     def at(self, now_s: float, callback: Callable[..., Any], *args: Any) -> None:
         """Has the network call `callback` at a time of the world."""
-        self._push(now_s, SimulatedHandle(callback, args, self.world.context, None))
+        self._number += 1
+        handle = SimulatedHandle(callback, args, self.world.context, None)
+        heapq.heappush(self._timers, (now_s if now_s > self.now_s else self.now_s, self._number, handle))
 
     def _handle(self, callback: Callable[..., Any], args: tuple[Any, ...], context: Context | None) -> SimulatedHandle:
         context = context or copy_context()

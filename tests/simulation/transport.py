@@ -98,14 +98,16 @@ class SimulatedTransport(asyncio.Transport):
         self.sent.append(piece)
         self._outstanding_bytes += len(piece or b"")
         self._arm()
-        if not self._is_writing_paused and self.get_write_buffer_size() > self._high and self._protocol is not None:
+        is_full = self._outstanding_bytes > WINDOW_BYTES and self.get_write_buffer_size() > self._high
+        if is_full and not self._is_writing_paused and self._protocol is not None:
             self._is_writing_paused = True
             self._protocol.pause_writing()
 
     def _arm(self) -> None:
         """Has the next piece arrive when its time has come; a later one never overtakes it."""
-        delay_s = self._how.delay_s(self.process.name, self.peer.process.name)
-        self._last_s = max(self._last_s, self._loop.now_s + delay_s)
+        arrives_s = self._loop.now_s + self._how.delay_s(self.process.name, self.peer.process.name)
+        if arrives_s > self._last_s:
+            self._last_s = arrives_s
         self._loop.at(self._last_s, self.pass_on)
 
     def pass_on(self) -> None:
