@@ -62,6 +62,7 @@ class BrokerCore:
     - `window`: records events; None where no kind of topics is recorded.
     - `owns(topic)`: tells whether a topic is this broker's. One that has gone to another broker is recorded there.
     - `keeps(topic)`: tells whether one that nobody follows any more is recorded for a while, also one that is going to another broker.
+    - `awaits(topic)`: tells whether somebody may come back for one that nobody follows, of whom only a former owner knew.
     - `astray(body)`: takes events of other sites which nobody wants here any more. The owner of their topic by now may want them.
 
     A subscribing link is a number, the *bit*: bit `b` of a row's mask says that link `b` wants the row's topic.
@@ -76,6 +77,7 @@ class BrokerCore:
         window: EventWindow | None = None,
         owns: Callable[[Topic], bool] = lambda topic: True,
         keeps: Callable[[Topic], bool] = lambda topic: True,
+        awaits: Callable[[Topic], bool] = lambda topic: False,
         astray: Callable[[bytes], None] = lambda body: None,
     ) -> None:
         self.fanout = Fanout()
@@ -96,7 +98,7 @@ class BrokerCore:
         self.window = window
         self.laggards = Laggards(self.fanout, window) if window is not None else None
         self.unheard = UnheardTopics(window) if window is not None else None
-        self.recorded = RecordedRows(self.interest, self._links, window, owns, keeps)
+        self.recorded = RecordedRows(self.interest, self._links, window, owns, keeps, awaits)
         self.owns, self._astray = owns, astray
         # Returns how far copies have gone that links have got up to a stamp (None: up to now); None where there are no copies.
         self.marks: Marks | None = None
@@ -186,9 +188,11 @@ class BrokerCore:
         row = self.interest.rows.get(event.topic)
         mask = self.interest.masks[row] if row is not None else 0
         if row is None or not mask:
-            self.unmatched += 1
-            self.numbers.miss(row, event.topic)
-            return
+            if (awaited := self.recorded.adopt_awaited(event.topic)) is None:
+                self.unmatched += 1
+                self.numbers.miss(row, event.topic)
+                return
+            row, mask = awaited, self.interest.masks[awaited]
         # Before the gate: an event that is not delivered has used its number up, so a gap shows (SB-64).
         passes = self._passes is None or self._passes(event.topic)
         if body := self.numbers.body(row, event.topic, event.tail, passes=passes):
@@ -229,11 +233,12 @@ class BrokerCore:
             return None
         topic, before, body, passes = event.topic, self.numbers.last(event.topic), b"", True
         row = self.interest.rows.get(topic)
-        if row is None or not self.interest.masks[row]:
+        wanted = row if row is not None and self.interest.masks[row] else self.recorded.adopt_awaited(topic)
+        if wanted is None:
             self.numbers.miss(row, topic)
         else:
             passes = self._passes is None or self._passes(topic)
-            body = self.numbers.body(row, topic, event.tail, passes=passes)
+            body = self.numbers.body(wanted, topic, event.tail, passes=passes)
         return NumberedEvent(event, body, not passes, self.numbers.last(topic), before)
 
     def let_out(self, numbered: NumberedEvent) -> None:

@@ -27,6 +27,7 @@ class RecordedRows:
 
     - `owns(topic)`: tells whether a topic is this broker's. One that has gone to another broker is recorded there.
     - `keeps(topic)`: tells whether one that nobody follows any more is recorded for a while, also one that is going to another broker.
+    - `awaits(topic)`: tells whether somebody may come back for one that nobody follows, of whom only a former owner knew.
     """
 
     def __init__(
@@ -36,10 +37,11 @@ class RecordedRows:
         window: EventWindow | None,
         owns: Callable[[Topic], bool],
         keeps: Callable[[Topic], bool],
+        awaits: Callable[[Topic], bool],
     ) -> None:
         self.lingering = Lingering()
         self._interest, self._links, self._window = interest, links, window
-        self._owns, self._keeps = owns, keeps
+        self._owns, self._keeps, self._awaits = owns, keeps, awaits
 
     def begin(self, news: Iterable[tuple[int, Topic, int]], is_local: bool) -> None:
         """Records what a link of this site, or of another, has begun to want, as far as its kind is recorded."""
@@ -74,6 +76,14 @@ class RecordedRows:
                 if not before & (local if followed else LINKS):
                     self.lingering.add([(row, topic)], self._window.stamp)
         return news
+
+    def adopt_awaited(self, topic: Topic) -> int | None:
+        """Begins to record a topic that nobody follows, and that somebody may come back for. Returns its row; None where it is no such."""
+        # In this order: mostly nobody is awaited, and all that nobody follows is asked about.
+        if not self._awaits(topic) or self._window is None or kind_of(topic) not in self._window.bounds:
+            return None
+        self.adopt([(topic, False)])
+        return self._interest.rows[topic]
 
     def pairs(self) -> Sequence[tuple[int, Topic]]:
         """Returns the (row, topic) pairs of which there are events in the window, or that linger."""

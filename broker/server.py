@@ -73,7 +73,7 @@ class Broker:
         epoch = born_ms << SLOT_BITS | sorted(options.sites[self.site]).index(self.node)
         record = context.capture.event if context.capture is not None else None
         self.window = EventWindow(epoch, options.window, options.window_bytes) if options.window else None
-        self.core = BrokerCore(self.site, epoch, self._owner_at, record, self.window, self._owns, self._keeps, self._stray)
+        self.core = BrokerCore(self.site, epoch, self._owner_at, record, self.window, self._owns, self._keeps, self._awaits, self._stray)
         self.links = Node((BROKER, self.node, self.site), context, self, timing=options.link)
         self.mesh = Mesh(options, self.links, born_ms, self._view_changed)
         self.handover = Handover(self.node, options.max_handover_bytes)
@@ -322,6 +322,9 @@ class Broker:
 
     def _keeps(self, topic: Topic) -> bool:
         return not self.parting.is_over or self._owns(topic)
+
+    def _awaits(self, topic: Topic) -> bool:
+        return self.tenure.has_heirs and self.window is not None and self.tenure.may_be_awaited(topic, self.window.too_old)
 
     def _waits_for(self) -> list[str]:
         return [f"broker {self.site}/{slot}" for slot in self.moves.awaited] + self.subscribers.unsettled()

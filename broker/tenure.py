@@ -48,6 +48,7 @@ class Tenure:
 
     - `is_awaited(slot)`: tells whether that broker may still hand over what it has recorded.
     - `copied`: the kinds of topics of which heirs have what a broker had that is gone without a word.
+    - `has_heirs`: whether some broker is gone in that way, and an heir has told what it had.
     """
 
     def __init__(
@@ -65,6 +66,7 @@ class Tenure:
         # The views by which others served topics that were this broker's, with the stamp at which it learned of that.
         self._splits: deque[tuple[int, View]] = deque(maxlen=MOST_CHANGES)
         self._rings: dict[View, Ring] = {}
+        self.has_heirs = False
 
     # What happens.
 
@@ -85,6 +87,7 @@ class Tenure:
         while self._splits and self._splits[0][0] < oldest:
             self._splits.popleft()
         self._pasts = {epoch: told for epoch, told in self._pasts.items() if told[1] >= oldest}
+        self._look_for_heirs()
         if not self._changes or len(self._rings) > MOST_RINGS:
             self._rings.clear()
 
@@ -111,6 +114,7 @@ class Tenure:
                 self._pasts[past.epoch] = (past if known is None else _merged(known[0], past), stamp)
         while len(self._pasts) > MOST_PASTS:
             del self._pasts[next(iter(self._pasts))]
+        self._look_for_heirs()
         if epoch is not None:
             self._changes = deque(
                 replace(change, formers=change.formers | {slot: epoch})
@@ -118,6 +122,9 @@ class Tenure:
                 else change
                 for change in self._changes
             )
+
+    def _look_for_heirs(self) -> None:
+        self.has_heirs = any(past.stream for past, _ in self._pasts.values())
 
     def told(self, mine: PastTenure) -> list[PastTenure]:
         """Returns what the next owner must know: `mine` with the changes and splits that were noted here, and what others have told."""
@@ -144,6 +151,18 @@ class Tenure:
         """Returns whether `topic`, which is the broker's, came from another one lately."""
         came = self._came(self._changes, hash64(topic), self._slot, MOST_VIEW_NUMBER) if self._changes else None
         return came is not None and bool(came.before.slots)
+
+    def may_be_awaited(self, topic: Topic, horizon: Callable[[Kind], int]) -> bool:
+        """Returns whether somebody may come back for `topic`, which is the broker's, of whom it has not heard.
+
+        They were served by an owner that is gone without a word: its heir has its events, and does not know who followed. `horizon`
+        returns the stamp before which nobody is served by now, of a kind of topics.
+        """
+        kind = kind_of(topic)
+        if not self.has_heirs or kind not in self._copied:
+            return False
+        came = self._came(self._changes, hash64(topic), self._slot, MOST_VIEW_NUMBER)
+        return came is not None and (not came.over or came.over >= horizon(kind))
 
     def descend(self, topic: Topic, stamps: dict[int, int]) -> Descent:
         """Returns who has owned `topic`, which is the broker's, since somebody was given `stamps`."""
@@ -227,6 +246,7 @@ def _merged(known: PastTenure, past: PastTenure) -> PastTenure:
     return replace(
         past,
         end=max(known.end, past.end),
+        stream=past.stream or known.stream,  # not everybody has its copy
         evicted=max(known.evicted, past.evicted),
         too_old={kind: max(known.too_old.get(kind, 0), past.too_old.get(kind, 0)) for kind in {**known.too_old, **past.too_old}},
         changes=[changes[order] for order in sorted(changes)][-MOST_CHANGES:],

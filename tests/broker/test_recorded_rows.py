@@ -36,13 +36,22 @@ def far_body(topic: Topic, seq: int) -> bytes:
 class Recording:
     """A core with a window of users' topics, an aggregator, and a broker of another site.
 
-    `owned`: whether it owns its topics; `kept_on`: whether it records those that are left.
+    - `owned`: whether it owns its topics. `kept_on`: whether it records those that are left.
+    - `awaited`: those that somebody may come back for.
     """
 
     def __init__(self) -> None:
         self.window = EventWindow(7, {Kind.USER: WindowBounds(seconds=2.0)}, 1 << 20)
         self.owned = self.kept_on = True
-        self.core = BrokerCore("sto", 7, window=self.window, owns=lambda topic: self.owned, keeps=lambda topic: self.kept_on)
+        self.awaited: set[Topic] = set()
+        self.core = BrokerCore(
+            "sto",
+            7,
+            window=self.window,
+            owns=lambda topic: self.owned,
+            keeps=lambda topic: self.kept_on,
+            awaits=self.awaited.__contains__,
+        )
         self.here, self.lon = Receiver(), Receiver()
         self.near, self.far = self.core.open(self.here, False), self.core.open(self.lon, True, ("lon", "b1"))
 
@@ -128,6 +137,24 @@ def test_a_topic_that_comes_from_another_broker_is_recorded_though_nobody_follow
     assert len(site.core.recorded.lingering) == 2
     assert BrokerCore("sto", 1).recorded.adopt([(mix, True)]) == []
     assert list(BrokerCore("sto", 1).recorded.pairs()) == []
+
+
+@pytest.mark.parametrize("is_copied", [False, True])
+def test_a_topic_that_somebody_may_come_back_for_is_recorded_from_its_first_event_on(is_copied: bool) -> None:
+    """DPS-4, DPS-18: though nobody follows it. Others are not, nor is a kind without a window. It ends as any that was left."""
+    site, mix = Recording(), Topic(b"Pann/mix")
+    site.awaited.update((DAN, mix))
+    for topic in (EVE, DAN, mix, DAN):
+        if not is_copied:
+            site.core.publish(event(topic))
+        elif (numbered := site.core.number(event(topic))) is not None:
+            site.core.let_out(numbered)
+    assert (site.kept(), site.core.unmatched, site.lon) == ([1, 2], 4, [])
+    assert site.core.recorded.lingering.pairs() == [(0, DAN)]
+    assert site.core.interest.rows.keys() == {DAN}
+    site.awaited.clear()
+    assert [ended for ended in site.ticks(0.0, 5.0, 10.0) if any(ended)] == [([], [DAN])]
+    assert site.kept() == []
 
 
 def test_a_kind_without_a_window_has_nothing_in_its_rows_and_is_gone_when_it_is_left() -> None:

@@ -1,15 +1,19 @@
 """Since when a broker has owned its topics, and which stamps of former owners it understands."""
 
+from msgspec.structs import replace
+
 from broker import tenure as tenures
 from broker.tenure import MOST_CHANGES, MOVED, Tenure
 from infra.kernel.frames import PastTenure, View
-from infra.kernel.topics import Topic, user_topic
+from infra.kernel.topics import Kind, Topic, parse_topic, user_topic
 
 NOBODY, ONE, TWO, THREE = View(0, ()), View(1, ("b1",)), View(2, ("b1", "b2")), View(3, ("b1", "b2", "b3"))
 BACK = View(4, ("b1", "b2"))
 TOPICS = [user_topic(f"u{n}") for n in range(60)]
 MINE = next(topic for topic in TOPICS if TWO.ring.owner(topic) == "b1")
 OTHER = next(topic for topic in TOPICS if TWO.ring.owner(topic) == "b2")
+PLAYLISTS = (parse_topic(f"hm://playlist/user/ann/playlist/p{n}/") for n in range(60))
+PLAYLIST = next(topic for topic in PLAYLISTS if TWO.ring.owner(topic) == "b1")
 # It goes from b1 to b2, and then to b3.
 WANDERER = next(topic for topic in TOPICS if TWO.ring.owner(topic) == "b2" and THREE.ring.owner(topic) == "b3")
 
@@ -147,6 +151,37 @@ def test_an_owner_that_never_went_on_with_a_topic_has_nothing_of_it() -> None:
     second.end(60, oldest=0)
     third.handed("b2", View(9, ("b1", "b3")), past(8, "b2", second), 21)
     assert third.descend(WANDERER, {7: 5, 8: 61}) == ({9: 20, 8: 61}, ""), "what it says later completes what it has said"
+
+
+def orphaned() -> Tenure:
+    """Returns the tenure of b2, which was the heir of b1 when that was gone, and owns all its topics since stamp 10."""
+    tenure = Tenure("b2", 8, copied=frozenset({Kind.USER}))
+    tenure.begin(TWO, View(3, ("b2",)))
+    tenure.handed("b1", View(3, ("b2",)), [replace(past(7, "b1")[0], stream=70)], 3)
+    tenure.end(10, oldest=0)
+    return tenure
+
+
+def test_somebody_may_come_back_whom_only_an_owner_knew_that_is_gone() -> None:
+    """DPS-4, DPS-18: for topics that were its own, of kinds with copies, until nobody is served any more who was away then."""
+    tenure = orphaned()
+    assert [tenure.may_be_awaited(topic, lambda kind: 10) for topic in (MINE, OTHER, PLAYLIST)] == [True, False, False]
+    assert not tenure.may_be_awaited(MINE, lambda kind: 11)
+    tenure.end(30, oldest=11)
+    assert not tenure.may_be_awaited(MINE, lambda kind: 0)
+
+
+def test_who_hands_over_as_planned_says_who_is_gone_of_whom_the_next_owner_does_not_know_either() -> None:
+    """DPS-4, DPS-18: and where nobody is gone, all that is followed is known. Who has no copy of one that is gone takes nothing back."""
+    tenure = Tenure("b1", 9, copied=frozenset({Kind.USER}))
+    tenure.begin(View(3, ("b2",)), BACK)
+    tenure.handed("b2", BACK, past(8, "b2"), 3)
+    tenure.end(10, oldest=0)
+    assert not tenure.may_be_awaited(MINE, lambda kind: 0)
+    tenure.handed("b2", BACK, past(8, "b2", orphaned()), 3)
+    assert tenure.may_be_awaited(MINE, lambda kind: 0)
+    tenure.handed("b3", BACK, past(7, "b1"), 4)
+    assert tenure.may_be_awaited(MINE, lambda kind: 0)
 
 
 def test_so_many_others_are_known() -> None:

@@ -89,6 +89,24 @@ async def test_an_heir_goes_on_where_its_owner_was_when_that_is_killed(tcp: bool
             assert all(got(bob, topic) in ([1, 2], [0, 1, 2]) for topic in TOPICS)
 
 
+async def test_what_comes_of_a_quiet_topic_of_a_dead_owner_is_there_for_who_alone_follows_it_and_is_away(tcp: bool) -> None:
+    """DPS-4, DPS-18: the heir has no event of it, and has not heard that anybody follows it."""
+    async with Cluster(sites=1, brokers=3, tcp=tcp, change=copied) as c:
+        async with c.user("bob") as bob:
+            await bob.ask("subscribe", topics=TOPICS, recover=True)
+            await is_whole(c)
+            point = await bob.point()
+        await c.until(lambda: sum(len(broker.core.recorded.lingering) for broker in c.of("broker")) == len(TOPICS))
+        assert 0 < len(owned_by(c, "b3")) < len(TOPICS)
+        await c.crash("sto/b3")
+        for topic in TOPICS:
+            await accepted(c, topic, 1)
+        async with c.user("bob") as bob:
+            answer = await bob.ask("subscribe", topics=TOPICS, recover=True, point=point)
+            assert (answer["recovered"], answer["lost"]) == (True, [])
+            assert all(got(bob, topic) == [1] for topic in TOPICS)
+
+
 async def test_what_no_heir_has_any_more_is_told_also_where_another_heir_of_its_owner_is_left(tcp: bool) -> None:
     """DPS-8, DPS-18: owner and heir die together. Of topics without copies all of both is told, and nothing of what an heir still has."""
     feeds = [feed(f"u{n}") for n in range(24)]

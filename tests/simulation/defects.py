@@ -207,6 +207,9 @@ DEFECTS: Final = {
     "claims-uncopied": PlantedDefect(
         "an heir is told that it has everything, and was told nothing", HeirBriefing, "_parts", lambda *_: iter(())
     ),
+    "not-awaited": PlantedDefect(
+        "who was away is forgotten with the owner that alone knew of them", Tenure, "may_be_awaited", lambda *_: False
+    ),
     "dials-once": PlantedDefect("a link that is lost is not dialled again", Dialler, "_redial_s", lambda *_: 1e6),
 }
 

@@ -21,6 +21,8 @@ from .runs import SHAPES, LivedSeeds, SeedOutcome, SeedRange, SimulationRun, liv
 OF_COPIES = ("claims-uncopied", "heir-not-waited-for")
 # Those that show when somebody comes back whose topics have moved.
 OF_MOVES = ("no-tenure",)
+# Those that show when everybody is away from quiet topics while their owner dies.
+OF_ABSENT = ("not-awaited",)
 AWAY = range(100, 140)
 ROOT = Path(__file__).parents[2]
 # Seeds of 60 operations, of every shape.
@@ -146,6 +148,33 @@ def away_while_topics_move(seed: int) -> SimulationRun:
         return run(seed, 0, operations)
 
 
+def away_while_an_owner_dies(seed: int) -> SimulationRun:
+    """Returns a life in which all are away, and windows are empty, when a broker dies. Then events are published, and all return.
+
+    Of some topics the next owner goes, too. See `dead_owners` for seeds.
+    """
+    rng = random.Random(seed)
+
+    def picks() -> tuple[int, ...]:
+        return tuple(rng.randrange(1 << 16) for _ in range(4))
+
+    def published(pause_s: float, number: int) -> list[Operation]:
+        return [Operation("publish", 0.01 if n else pause_s, picks()) for n in range(number)]
+
+    operations = [Operation("connect", 0.0, (n, n, 1, 0)) for n in range(4)]
+    operations += [Operation("subscribe", 0.0, (n, rng.randrange(9), 2, 0)) for n in range(4)] + [Operation("settle", 0.0, (0, 0, 0, 0))]
+    operations += [Operation("point", 0.0 if n else 13.0, (n, n, n, n)) for n in range(4)]
+    operations += [Operation("go_away", rng.choice((0.0, 0.1)), (n, n, n, n)) for n in range(4)]
+    operations.append(Operation(rng.choice(("kill_broker", "power_broker")), rng.choice((0.0, 0.0005, 0.5)), picks()))
+    operations += published(4.0, 8)
+    operations.append(Operation(rng.choice(("leave", "kill_broker", "publish")), rng.choice((0.0, 0.1)), picks()))
+    operations += published(1.0, 3)
+    operations += [Operation("recover", 0.0 if n else rng.choice((0.0, 3.5)), (0, 1, 1, 0)) for n in range(4)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(world, "WINDOW_S", 10.0)
+        return run(seed, 0, operations)
+
+
 # Lives in which that was wrong.
 LEAVING = (5015,)
 # One site with copies.
@@ -168,6 +197,21 @@ def test_a_defect_of_copies_is_found(name: str) -> None:
     with planted(name):
         shows = any(life(seed).violation for seed in range(1, 120, 4) for life in (dead_owner, dead_owners))
     assert shows, DEFECTS[name].told
+
+
+@pytest.mark.parametrize("seed", COPIED[:2])
+def test_who_was_away_from_quiet_topics_when_their_owner_died_gets_what_came_of_them_since(seed: int) -> None:
+    """DPS-4, DPS-18: nobody else followed them, so the heir had not heard of anybody. They were told that nothing is missing."""
+    found = away_while_an_owner_dies(seed)
+    assert not found.violation, f"{found.violation}\n{found.table(40)}"
+    assert found.looked_at["missed"] > 0
+
+
+@pytest.mark.parametrize("name", OF_ABSENT)
+def test_a_defect_of_those_who_are_away_is_found(name: str) -> None:
+    """DPS-30, DPS-18"""
+    with planted(name):
+        assert any(away_while_an_owner_dies(seed).violation for seed in range(5, 60, 4)), DEFECTS[name].told
 
 
 def test_who_was_away_while_topics_moved_gets_what_the_former_owner_had() -> None:
@@ -427,7 +471,7 @@ def test_a_planted_defect_is_found(name: str) -> None:
 
 @pytest.mark.full
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize("name", sorted({*DEFECTS} - {*OF_COPIES, *OF_MOVES}))
+@pytest.mark.parametrize("name", sorted({*DEFECTS} - {*OF_COPIES, *OF_MOVES, *OF_ABSENT}))
 def test_every_planted_defect_is_found(name: str) -> None:
     """DPS-30: each within 2,000 seeds; how many it took is printed."""
     with planted(name):
