@@ -85,7 +85,7 @@ class Inheritance:
         horizons = {past.epoch: horizons_at(window, past) for past in self._tenure.pasts}
         too_old = {str(kind): window.too_old(kind) for kind in window.bounds}
         mine = PastTenure(window.epoch, self._slot, window.stamp, window.evicted, too_old, [])
-        return Past(number, frames, [horizons.get(each.epoch, each) for each in self._tenure.told(mine)])
+        return Past(number, frames, [replace(horizons.get(each.epoch, each), stream=each.stream) for each in self._tenure.told(mine)])
 
     # What comes.
 

@@ -48,7 +48,6 @@ class Tenure:
 
     - `is_awaited(slot)`: tells whether that broker may still hand over what it has recorded.
     - `copied`: the kinds of topics of which heirs have what a broker had that is gone without a word.
-    - `has_heirs`: whether some broker is gone in that way, and an heir has told what it had.
     """
 
     def __init__(
@@ -66,7 +65,8 @@ class Tenure:
         # The views by which others served topics that were this broker's, with the stamp at which it learned of that.
         self._splits: deque[tuple[int, View]] = deque(maxlen=MOST_CHANGES)
         self._rings: dict[View, Ring] = {}
-        self.has_heirs = False
+        # Epoch of a broker that is gone -> the streams in which it gave what it had: each of its heirs tells of its own.
+        self._streams: dict[int, set[int]] = {}
 
     # What happens.
 
@@ -87,7 +87,7 @@ class Tenure:
         while self._splits and self._splits[0][0] < oldest:
             self._splits.popleft()
         self._pasts = {epoch: told for epoch, told in self._pasts.items() if told[1] >= oldest}
-        self._look_for_heirs()
+        self._keep_streams()
         if not self._changes or len(self._rings) > MOST_RINGS:
             self._rings.clear()
 
@@ -112,9 +112,11 @@ class Tenure:
             if past.epoch != self._epoch:
                 known = self._pasts.pop(past.epoch, None)
                 self._pasts[past.epoch] = (past if known is None else _merged(known[0], past), stamp)
+                if past.stream:
+                    self._streams.setdefault(past.epoch, set()).add(past.stream)
         while len(self._pasts) > MOST_PASTS:
             del self._pasts[next(iter(self._pasts))]
-        self._look_for_heirs()
+        self._keep_streams()
         if epoch is not None:
             self._changes = deque(
                 replace(change, formers=change.formers | {slot: epoch})
@@ -123,14 +125,24 @@ class Tenure:
                 for change in self._changes
             )
 
-    def _look_for_heirs(self) -> None:
-        self.has_heirs = any(past.stream for past, _ in self._pasts.values())
+    def _keep_streams(self) -> None:
+        """Forgets the streams of those of whom nothing is known any more."""
+        if self._streams:
+            self._streams = {epoch: streams for epoch, streams in self._streams.items() if epoch in self._pasts}
+
+    @property
+    def has_heirs(self) -> bool:
+        """Whether some broker is gone without a word, and an heir has told what it had."""
+        return bool(self._streams)
 
     def told(self, mine: PastTenure) -> list[PastTenure]:
         """Returns what the next owner must know: `mine` with the changes and splits that were noted here, and what others have told."""
         changes = list(self._changes)
         whole = replace(mine, changes=changes, splits=list(self._splits), evicted=max(mine.evicted, self._floor))
-        return [whole, *(past for past, _ in self._pasts.values())]
+        return [
+            whole,
+            *(replace(past, stream=stream) for past, _ in self._pasts.values() for stream in sorted(self._streams.get(past.epoch, (0,)))),
+        ]
 
     # What it means.
 
@@ -195,10 +207,11 @@ class Tenure:
             left = self._left(past_changes, hashed, former, limit)
             if left is None or self._owner(left.after, hashed) != slot:
                 return Descent(begins, LossReason.OWNER_LOST)
-            if epoch != self._epoch and (stream := self._pasts[epoch][0].stream):
-                if not self._is_inherited(topic, hashed, former, left):
+            if epoch != self._epoch and (streams := self._streams.get(epoch)):
+                if not self._is_inherited(topic, hashed, former, left) or not streams <= self._pasts.keys():
                     return Descent(begins, LossReason.OWNER_LOST)
-                begins[stream] = stamps.get(stream, 0)  # what came last is known by its place in that, too
+                # What came last is known by its place in one of them, too. Which of them is the topic's nobody knows any more.
+                begins.update((stream, stamps.get(stream, 0)) for stream in streams)
             slot, changes, limit = former, past_changes, left.after.number - 1
 
     def _came(self, changes: Sequence[TenureChange], hashed: int, slot: str, limit: int) -> TenureChange | None:
@@ -246,7 +259,6 @@ def _merged(known: PastTenure, past: PastTenure) -> PastTenure:
     return replace(
         past,
         end=max(known.end, past.end),
-        stream=past.stream or known.stream,  # not everybody has its copy
         evicted=max(known.evicted, past.evicted),
         too_old={kind: max(known.too_old.get(kind, 0), past.too_old.get(kind, 0)) for kind in {**known.too_old, **past.too_old}},
         changes=[changes[order] for order in sorted(changes)][-MOST_CHANGES:],

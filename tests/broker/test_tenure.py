@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from broker import tenure as tenures
 from broker.tenure import MOST_CHANGES, MOVED, Tenure
-from infra.kernel.frames import PastTenure, View
+from infra.kernel.frames import PastTenure, TenureChange, View
 from infra.kernel.topics import Kind, Topic, parse_topic, user_topic
 
 NOBODY, ONE, TWO, THREE = View(0, ()), View(1, ("b1",)), View(2, ("b1", "b2")), View(3, ("b1", "b2", "b3"))
@@ -155,11 +155,28 @@ def test_an_owner_that_never_went_on_with_a_topic_has_nothing_of_it() -> None:
 
 def orphaned() -> Tenure:
     """Returns the tenure of b2, which was the heir of b1 when that was gone, and owns all its topics since stamp 10."""
-    tenure = Tenure("b2", 8, copied=frozenset({Kind.USER}))
+    tenure, out = Tenure("b2", 8, copied=frozenset({Kind.USER})), TenureChange(TWO, View(3, ("b2",)), 90)
     tenure.begin(TWO, View(3, ("b2",)))
-    tenure.handed("b1", View(3, ("b2",)), [replace(past(7, "b1")[0], stream=70)], 3)
+    tenure.handed("b1", View(3, ("b2",)), [replace(past(7, "b1")[0], stream=70, changes=[out])], 3)
     tenure.end(10, oldest=0)
     return tenure
+
+
+def test_of_an_owner_that_is_gone_the_copies_of_all_its_heirs_count() -> None:
+    """DPS-5, DPS-18: each tells of its own. Where only the last one that told counted, what the other's copy had lost was not known."""
+    alone = View(3, ("b2",))
+    tenure, heir = Tenure("b1", 9, copied=frozenset({Kind.USER})), orphaned()
+    tenure.begin(alone, BACK)
+    heir.begin(alone, BACK)
+    heir.handed("b1", alone, past(70, "b1"), 3)
+    tenure.handed("b2", BACK, past(8, "b2", heir), 3)
+    tenure.handed("b3", BACK, [*past(6, "b3"), replace(past(7, "b1")[0], stream=71)], 3)
+    assert tenure.descend(MINE, {7: 5, 70: 4}).reason == MOVED
+    tenure.end(10, oldest=0)
+    assert tenure.descend(MINE, {7: 5, 70: 4}).reason == "owner-lost", "nothing is known of one of them"
+    tenure.handed("b3", BACK, [*past(6, "b3"), *past(71, "b1")], 3)
+    assert tenure.descend(MINE, {7: 5, 70: 4}) == ({9: 10, 8: 10, 7: 5, 70: 4, 71: 0}, "")
+    assert sorted(each.stream for each in past(9, "b1", tenure) if each.epoch == 7) == [70, 71]
 
 
 def test_somebody_may_come_back_whom_only_an_owner_knew_that_is_gone() -> None:
