@@ -108,11 +108,16 @@ class TopicNumbers:
             self._seqs.pop(row, None)
 
     def inherit(self, topic: Topic, last: Last) -> None:
-        """Goes on with a topic that has come from the broker that gave its `last` number, or has heard of it."""
+        """Goes on with a topic that has come from the broker that gave its `last` number, or has heard of it.
+
+        Numbers that were given here meanwhile count, too: whoever had taken this broker for dead has not heard of them.
+        """
+        given = self.last(topic)
         self.give_up(topic)
         if last[0] == self.epoch:  # it was here before, and got no number elsewhere
-            self._stamped = max(self._stamped, last[1])
-            self._retained[topic] = last[1]
+            seq = max(last, given)[1] if given is not None and given[0] == self.epoch else last[1]
+            self._stamped = max(self._stamped, seq)
+            self._retained[topic] = seq
             return
         self._inherited[topic] = last
         if len(self._inherited) > MAX_INHERITED:

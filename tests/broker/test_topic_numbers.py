@@ -65,6 +65,24 @@ def test_of_topics_that_have_come_as_many_are_remembered_as_may_be(monkeypatch: 
     assert [site.numbers.last(topic) for topic in (DAN, EVE, ZOE)] == [None, (3, 1), (3, 1)]
 
 
+def test_a_topic_that_comes_back_goes_on_behind_the_numbers_that_were_given_meanwhile() -> None:
+    """SB-21, DPS-19: another broker took this one for dead, and it did not know that; within an epoch a number of a topic never repeats."""
+    site = Counted(DAN)
+    site.seqs(DAN, 7)
+    site.numbers.inherit(DAN, (EPOCH, 4))
+    assert site.seqs(DAN, 1) == [8]
+
+
+def test_a_topic_that_was_given_away_and_comes_back_goes_on_behind_its_last_number() -> None:
+    """SB-21, DPS-1: one that got no number elsewhere lacks none."""
+    site = Counted(DAN, EVE)
+    site.seqs(DAN, 4)
+    site.seqs(EVE, 9)
+    site.numbers.give_up(DAN)
+    site.numbers.inherit(DAN, (EPOCH, 4))
+    assert site.seqs(DAN, 1) == [5]
+
+
 def test_the_first_event_under_another_epoch_names_the_last_one_before_it_unless_that_is_broken() -> None:
     """DPS-1, DPS-19"""
     site = Counted(DAN, EVE)
