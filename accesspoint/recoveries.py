@@ -21,6 +21,7 @@ from . import messages
 from .gap_notices import GapNotices
 from .hub import Hub
 from .keeping import Keeping
+from .lossy_returns import LossyReturns
 from .options import AccessPointOptions
 from .point import Point, read_point, write_point
 from .session import Session, SessionState
@@ -87,6 +88,7 @@ class Recoveries:
     - `link`: leads to the aggregator that feeds us, None while there is none.
     - `stamps`: up to where it has given us everything that is wanted here, of each broker.
     - `notices`: tell sessions of what was lost on the way here.
+    - `lossy`: who was told of a loss, and has said what they have.
     """
 
     def __init__(self, options: AccessPointOptions, hub: Hub, announcer: Announcer, keeping: Keeping, notices: GapNotices) -> None:
@@ -96,6 +98,7 @@ class Recoveries:
         self.replayed = 0
         self._options, self._hub, self._announcer, self._keeping, self._notices = options, hub, announcer, keeping, notices
         self._resumption: Resumption | None = None
+        self.lossy = LossyReturns(hub)
         # The topics that were wanted here when we were cut off, where nobody had said yet up to where everything had come.
         self._unmarked: list[Topic] = []
         # Recoveries that are to be asked again when the access point has what it missed itself, by topic.
@@ -138,6 +141,7 @@ class Recoveries:
         if not plan.is_new:
             for topic in topics:
                 if self._keeping.has(topic) and self._hub.holds(session, topic):
+                    self.lossy.forget(session, topic)
                     self._hub.join_later(session, topic, plan.number)
                     plan.held.append(topic)
 
@@ -210,6 +214,8 @@ class Recoveries:
         for topic in before.open.keys() - {*topics} if before is not None else ():
             self._hub.go_on(topic, [])  # nobody wants it now, but somebody may again while its row is there
         self._hub.hold(topics)
+        for topic in topics:
+            self.lossy.hold(topic)
         behind = {topic: older.get(topic) or _latest(stamps, self._further.get(topic)) for topic in topics}
         self._resumption = Resumption(self._last, now_s + self._options.install_s, behind)
         self._further, self._furthest = {}, {}
@@ -225,6 +231,7 @@ class Recoveries:
         if (behind := resumption.open.pop(topic, None)) is not None:
             self._has_come(topic, _latest(behind, reached))
             self._hub.go_on(topic, bodies)
+            self.lossy.go_on(topic, bodies, is_whole=not reason)
             if reason and reason != LossReason.NO_WINDOW:
                 self._notices.lost([topic], reason)
             for recovery in self._again.pop(topic, ()):
@@ -266,6 +273,7 @@ class Recoveries:
         if reason:
             is_elsewhere = recovery.is_foreign and reason in (LossReason.OWNER_LOST, LossReason.EXPIRED)
             recovery.lost[topic] = LossReason.OTHER_SITE if is_elsewhere else reason
+            self.lossy.note(recovery.session, topic, recovery.number, recovery.since.get(topic, ()))
         else:
             recovery.replayed += len(bodies)
 
@@ -296,6 +304,8 @@ class Recoveries:
         for number in session.recoveries:
             del self._open[number]
         session.recoveries.clear()
+        for topic in session.follows_with_recovery:
+            self.lossy.forget(session, topic)
 
     def point(self, session: Session) -> str | None:
         """Returns the point of `session` now; None while something older may still be on its way to it, or was not told yet.

@@ -248,6 +248,46 @@ def test_what_does_not_come_in_time_is_late_and_nobody_waits_for_ever() -> None:
     assert answers(ann)[0]["installed"] == "partial"
 
 
+def test_who_named_numbers_and_was_late_gets_nothing_again_of_what_the_access_point_missed_itself() -> None:
+    """DPS-6, DPS-11: they come from another one that had got further. Simulated seed 3000645 with 400 operations."""
+    place = Place(install_s=2.0)
+    bob = welcomed(place.core, "bob")
+    place.core.subscriptions.add(bob, [DAN])
+    place.core.recoveries.note({7: 3})
+    ann = place.back(since={FEEDS[0]: {"sto": [7, 4]}})
+    place.core.tick(2.1, 2.1)
+    place.core.recoveries.resume(2.2)
+    place.publish(6)
+    place.answer(place.asked()[-1], body(4), body(5), body(6))
+    place.publish(7)
+    assert (seqs(ann), seqs(bob)) == ([5, 6, 7], [4, 5, 6, 7])
+
+
+def test_whoever_was_late_and_is_gone_is_forgotten() -> None:
+    """DPS-6: nothing is kept of them."""
+    place = Place(install_s=2.0)
+    ann = place.back(since={FEEDS[0]: {"sto": [7, 4]}})
+    place.core.tick(2.1, 2.1)
+    assert len(place.core.recoveries.lossy) == 1
+    place.core.leave(ann, "gone")
+    assert len(place.core.recoveries.lossy) == 0
+
+
+def test_who_was_late_and_asks_anew_waits_for_the_new_answer_alone() -> None:
+    """DPS-6."""
+    place = Place(install_s=2.0)
+    place.core.recoveries.note({7: 3})
+    ann = place.back(since={FEEDS[0]: {"sto": [7, 4]}})
+    place.core.tick(2.1, 2.1)
+    ann.tell(2.1, op="unsubscribe", id=2, topics=FEEDS[:1])
+    ann.tell(2.1, op="subscribe", id=3, topics=FEEDS[:1], recover=True, since={FEEDS[0]: {"sto": [7, 4]}})
+    place.core.recoveries.resume(2.2)
+    place.answer(place.asked()[-1], body(4), body(5))
+    assert seqs(ann) == []
+    place.answer(place.asked()[1], body(5))
+    assert seqs(ann) == [5]
+
+
 def test_a_message_that_is_refused_leaves_nobody_waiting() -> None:
     place = Place(max_topics=1)
     ann = place.back(topics=FEEDS[:2])
