@@ -115,7 +115,7 @@ class HeirStream:
     - `number`: its own; `sent`, `held`: up to which event it was sent, and is held by the heir; `out`: up to which they are let out.
     - `waiting`: what is not let out, in order.
     - `told`: topics that went into it since it began, or since it was `WHOLE` for the last time. `rings`: those since then.
-    - `round`: rises when the heir must be told everything anew, or what is new.
+    - `round`: rises when the heir must be told everything anew, or what is new, and when it is no heir any more.
     """
 
     def __init__(self) -> None:

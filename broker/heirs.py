@@ -168,6 +168,8 @@ class Heirs:
         self._briefing.follow(view, ring)
         moved = [waiting for slot, stream in self._streams.items() for waiting in self._leaving(slot, stream)]
         heirs = ring.heirs(self._me)
+        for slot in self._streams.keys() - heirs:
+            self._streams[slot].round += 1
         self._streams = {slot: self._streams.get(slot) or HeirStream() for slot in sorted(heirs)}
         others = {waiting for waiting in moved if ring.owner(waiting.event.topic) != self._me}
         if not is_out:

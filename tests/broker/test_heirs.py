@@ -239,6 +239,23 @@ def test_another_link_is_another_stream_with_all_that_waits() -> None:
     assert owner.fates == [Fate.LET_OUT] * 2
 
 
+def test_one_that_is_no_heir_any_more_is_told_nothing_and_begins_anew_when_it_is_one_again() -> None:
+    """DPS-18: what it was still being told went between the parts of the new stream, and it took the rest for everything."""
+    owner = Owner()
+    owner.follow(ALONE)
+    owner.publish(ONE)
+    owner.is_settled = False
+    owner.follow(ALL)
+    owner.link("b2", "b3")
+    owner.follow(LEFT)
+    owner.follow(View(3, ALL.slots))
+    owner.publish(ONE)
+    (stream,) = {frame.stream for frame in owner.said("b3")}
+    owner.is_settled = True
+    owner.run()
+    assert {frame.stream for frame in owner.said("b3")} == {stream}
+
+
 def test_an_heir_of_an_older_version_has_nothing_and_stops_nothing() -> None:
     owner = Owner(tags=42)
     owner.follow(ALL)
