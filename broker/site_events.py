@@ -58,9 +58,12 @@ class SiteEvents:
 
     def _relay_at_once(self, pairs: Sequence[tuple[int, bytes]]) -> None:
         """Gives followers what has come here and to no other broker of this site, unless something before it may still come."""
-        if not self.order.is_over:
-            pairs = [(handle, body) for handle, body in pairs if (topic := topic_in(body)) is None or not self.order.waits(topic, body)]
-        self._core.relay(*_columns(pairs))
+        if self.order.is_over:
+            self._core.relay(*_columns(pairs))
+            return
+        for handle, body in pairs:  # one after the other: each may be what the next one waits for
+            if (topic := topic_in(body)) is None or not self.order.waits(topic, body):
+                self._core.relay([handle], [body])
 
     def _wait(self, bodies: Sequence[bytes], relay: Callable[[], None]) -> None:
         if bodies and not self._handover.hold(bodies, relay):

@@ -3,10 +3,12 @@
 from broker.core import BrokerCore
 from broker.handover import Handover
 from broker.site_events import SiteEvents
+from broker.window import EventWindow
+from broker.window_bounds import WindowBounds
 from infra.kernel.events import encode_tail, numbering
 from infra.kernel.frames import HIGHEST_TAG, Deliver, Hello, Strayed, View
 from infra.kernel.ring import Ring
-from infra.kernel.topics import Topic, format_topic, user_topic
+from infra.kernel.topics import Kind, Topic, format_topic, user_topic
 from infra.runtime.link import Link
 from tests.support.recording_wire import RecordingWire
 
@@ -23,9 +25,11 @@ def body(topic: Topic, seq: int = 1) -> bytes:
 class Site:
     """The broker b1 after b3 has come, an aggregator that wants all topics, and the link to b3."""
 
-    def __init__(self, ring: Ring = NOW, *, tags: int = HIGHEST_TAG) -> None:
+    def __init__(self, ring: Ring = NOW, *, tags: int = HIGHEST_TAG, window: bool = False) -> None:
         self.got: list[tuple[int, bytes]] = []
-        self.core, self.handover, self.wire, self.has_parted = BrokerCore("sto", 7), Handover("b1", 1 << 20), RecordingWire(), False
+        recorded = EventWindow(7, {Kind.USER: WindowBounds()}, 1 << 20) if window else None
+        self.core, self.handover = BrokerCore("sto", 7, window=recorded), Handover("b1", 1 << 20)
+        self.wire, self.has_parted = RecordingWire(), False
         self.core.subscribe(self.core.open(self, far=False), [STAYS, GOES], [0, 1])
         link = Link(self.wire, Hello("broker", "b3", "sto", 1, 1, View(0, ()), tags=tags), "b3", 0.0, Link.flush)
         self.events = SiteEvents(self.core, self.handover, {"b3": link}, ring.owner, lambda: self.has_parted)
@@ -72,3 +76,14 @@ def test_what_comes_on_a_topic_before_everybody_has_said_that_they_follow_it_wai
     assert site.got == []
     site.handover.announced("a1")
     assert site.got == [(0, body(STAYS, 1)), (0, body(STAYS, 2))]
+
+
+def test_events_of_one_batch_go_one_after_the_other_while_their_topic_comes_here() -> None:
+    """DPS-17: each of them shows that the next one is next. The second one waited for the former owner, and nothing was missing."""
+    site = Site(window=True)
+    site.events.take_strayed([body(STAYS, 1)])
+    site.events.order.begin(Ring(("b2",)), {"b2"})
+    site.events.relay(Deliver([0, 0, 0], [body(STAYS, 2), body(STAYS, 3), body(STAYS, 5)]))
+    assert site.got == [(0, body(STAYS, seq)) for seq in (1, 2, 3)]
+    site.events.order.settled(["b2"])
+    assert site.got[3:] == [(0, body(STAYS, 5))]
