@@ -39,10 +39,12 @@ class Bereavements:
         self._waiting: dict[int, list[tuple[Bereft, set[Topic]]]] = {}
 
     def note(self, bereft: BereftLink, frame: Bereft) -> None:
-        """Notes that somebody has lost a broker."""
+        """Notes that somebody has lost a broker. Of too many losses the oldest is answered with nothing."""
         waiting = self._waiting.setdefault(bereft.bit, [])
         waiting.append((frame, set()))
-        del waiting[:-MOST]
+        if len(waiting) > MOST:
+            oldest, _ = waiting.pop(0)
+            bereft.link.send(Inherited(oldest.slot, []))
 
     def wants(self, bereft: BereftLink, topics: Iterable[Topic]) -> None:
         """Notes what somebody is about to want: they have missed nothing of it, or got it another way."""

@@ -25,8 +25,9 @@ class UnheardTopics:
         self._window, self._most = window, most
         # Row -> the number of those with which it came last.
         self._rows: dict[int, int] = {}
+        # What has come, in order. A row that comes again stands there again, and counts again.
         self._waiting: deque[tuple[int, Marks, Sequence[int]]] = deque()
-        self._last = 0
+        self._last = self._size = 0
         # What must be reached before any topic is heard; nothing, unless there were too many of them.
         self._all: Marks = {}
 
@@ -38,12 +39,13 @@ class UnheardTopics:
         """Notes that `rows` are wanted here from now on. Other sites know that when `marks` are reached, which rise."""
         if not rows or not marks:
             return
-        if self._all or len(self._rows) + len(rows) > self._most:
-            self._all = marks
+        if self._all or self._size + len(rows) > self._most:
+            self._all, self._size = marks, 0
             self._rows.clear()
             self._waiting.clear()
             return
         self._last += 1
+        self._size += len(rows)
         self._rows.update(dict.fromkeys(rows, self._last))
         self._waiting.append((self._last, marks, rows))
 
@@ -55,6 +57,7 @@ class UnheardTopics:
         """Notes how far the other sites have come."""
         while self._waiting and _are_reached(self._waiting[0][1], reached):
             number, _, rows = self._waiting.popleft()
+            self._size -= len(rows)
             for row in rows:
                 if self._rows.get(row) == number:
                     del self._rows[row]

@@ -70,3 +70,13 @@ def test_of_too_many_all_are_unheard_until_the_last_is_known() -> None:
     assert not is_whole(window, 9)
     record(window, 9)
     assert is_whole(window, 9)
+
+
+def test_topics_that_come_and_go_while_a_site_is_away_take_no_more_memory_than_as_many_others() -> None:
+    """DPS-5: each time they are wanted anew counts."""
+    unheard = UnheardTopics(window_of(9), most=3)
+    for mark in range(1, 5):
+        unheard.add([1], {"lon": mark})
+    assert 9 in unheard
+    unheard.reach({"lon": 4})
+    assert [row in unheard for row in (1, 9)] == [False, False]
