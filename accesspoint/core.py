@@ -99,7 +99,7 @@ class AccessPointCore:
         self.disconnects: Counter[str] = Counter()
         self.relay = Relay(self.calls, options.services, self.refusals, options.max_calls_per_client)
         self._options, self._rng = options, rng
-        self.subscriptions = Subscriptions(options, self.hub, self.announcer, self.journal, gains)
+        self.subscriptions = Subscriptions(options, self.hub, self.announcer, self.journal, gains, self.recoveries.dropped)
         self.users = SessionsByUser()
         self.gatekeeper = Gatekeeper(
             options,

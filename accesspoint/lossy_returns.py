@@ -40,7 +40,7 @@ class LossyReturns:
             self._returns.setdefault(topic, {})[session] = _LossyReturn(number, known)
 
     def forget(self, session: Session, topic: Topic) -> None:
-        """Forgets what `session` had of `topic`: it is gone, or asks anew."""
+        """Forgets what `session` had of `topic`: it is gone, has left the topic, or asks anew."""
         if (returns := self._returns.get(topic)) is not None:
             returns.pop(session, None)
             if not returns:
@@ -48,11 +48,8 @@ class LossyReturns:
 
     def hold(self, topic: Topic) -> None:
         """Has them get nothing of `topic` before `go_on`."""
-        for session, each in list(self._returns.get(topic, {}).items()):
-            if self._hub.holds(session, topic):
-                self._hub.join_later(session, topic, each.number)
-            else:
-                self.forget(session, topic)
+        for session, each in self._returns.get(topic, {}).items():
+            self._hub.join_later(session, topic, each.number)
 
     def go_on(self, topic: Topic, bodies: list[bytes], *, is_whole: bool) -> None:
         """Gives them what they do not have of what was missed of `topic`. `is_whole`: that is all, so nothing older comes from now on."""

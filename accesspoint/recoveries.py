@@ -304,7 +304,12 @@ class Recoveries:
         for number in session.recoveries:
             del self._open[number]
         session.recoveries.clear()
-        for topic in session.follows_with_recovery:
+        self.dropped(session, list(session.follows_with_recovery))
+
+    def dropped(self, session: Session, topics: Sequence[Topic]) -> None:
+        """Forgets what of `topics` is kept for `session`, which does not follow them any more."""
+        session.follows_with_recovery.difference_update(topics)
+        for topic in topics:
             self.lossy.forget(session, topic)
 
     def point(self, session: Session) -> str | None:

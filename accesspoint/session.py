@@ -68,7 +68,7 @@ class Session(Member):
     - `private_until_ms`: until when nobody sees what it plays, in milliseconds of Unix time; None while that is not known.
     - `since_s`: the Unix time of its hello.
     - `recoveries`: the numbers of those that are open; `follows_with_recovery`: the topics of which it wants to hear when it may miss
-      something, and some that it has left; `mark`: of the announcer, when it asked for the last of them.
+      something; `mark`: of the announcer, when it asked for the last of them.
     - `friends`: the topics that it follows because they are of friends; None if it does not ask for that.
     - `named_topics`, `speaking_full_s`, `patience_full_s`: see `pace.Paced`.
     """

@@ -23,14 +23,21 @@ class Subscriptions:
     """The subscriptions of the sessions in `hub`. `journal`, if there is one, is told when they begin and end.
 
     - `gains`: counts followers, if somebody wants to know.
+    - `dropped(session, topics)`: is told what a session that stays has left.
     - `playlists`: the playlists that somebody follows.
     """
 
     def __init__(
-        self, options: AccessPointOptions, hub: Hub, announcer: Announcer, journal: Journal | None, gains: FollowerGains | None = None
+        self,
+        options: AccessPointOptions,
+        hub: Hub,
+        announcer: Announcer,
+        journal: Journal | None,
+        gains: FollowerGains | None,
+        dropped: Callable[[Session, list[Topic]], None],
     ) -> None:
         self.playlists = PlaylistsByOwner()
-        self._hub, self._announcer, self._journal, self._gains = hub, announcer, journal, gains
+        self._hub, self._announcer, self._journal, self._gains, self._dropped = hub, announcer, journal, gains, dropped
         self._waits = Waits(options.site)
         self._limbo = Limbo([announcer])
         # While it is set, no number is given to another topic: deliveries wait that name them.
@@ -95,6 +102,7 @@ class Subscriptions:
         if self._journal is not None:
             self._journal.unsubscribed(session, [topic for topic in dict.fromkeys(topics) if self._hub.holds(session, topic)])
         left = [self._hub.unsubscribe(session, topic) for topic in topics]
+        self._dropped(session, topics)
         if self._gains is not None:
             self._gains.touch(topics)
         self._withdraw([row for row in left if row is not None])

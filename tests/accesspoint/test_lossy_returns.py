@@ -29,6 +29,7 @@ def test_whoever_is_gone_or_has_left_the_topic_is_forgotten() -> None:
         returns.note(session, DAN, number, [("sto", 7, 4)])
     returns.forget(gone, DAN)
     core.subscriptions.drop(left, [DAN])
+    returns.forget(left, DAN)
     returns.hold(DAN)
     assert [core.hub.is_joining(each, DAN, number) for number, each in enumerate((gone, left, there))] == [False, False, True]
     returns.go_on(DAN, [], is_whole=True)

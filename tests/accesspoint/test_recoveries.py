@@ -273,6 +273,16 @@ def test_whoever_was_late_and_is_gone_is_forgotten() -> None:
     assert len(place.core.recoveries.lossy) == 0
 
 
+def test_whoever_leaves_a_topic_leaves_nothing_of_it_behind() -> None:
+    """DPS-6: a connection that follows one topic after the other would cost more and more."""
+    place = Place(install_s=2.0)
+    ann = place.back(topics=FEEDS[:2], since={FEEDS[0]: {"sto": [7, 4]}})
+    place.core.tick(2.1, 2.1)
+    ann.tell(2.1, op="unsubscribe", id=2, topics=FEEDS[:1])
+    assert ann.follows_with_recovery == {EVE}
+    assert len(place.core.recoveries.lossy) == 0
+
+
 def test_who_was_late_and_asks_anew_waits_for_the_new_answer_alone() -> None:
     """DPS-6."""
     place = Place(install_s=2.0)
