@@ -12,6 +12,7 @@ import msgspec
 from accesspoint.options import AccessPointOptions
 from segue import Client, Event, FriendNews, NotificationPreferences, SettingsClient
 from segue.cluster.role_spec import RoleOptions
+from services.playlist.core import STORED
 from tests.support.cluster import Cluster
 from tests.support.event_source import EventSource
 from tests.support.eventually import eventually
@@ -87,6 +88,12 @@ async def ask(c: Cluster, user: str, method: str, path: str, body: Any = None) -
 
 async def make_mix(c: Cluster) -> None:
     await ask(c, "bob", "POST", "/v1/playlists", {"id": "mix", "name": "Mix", "tracks": ["t1"]})
+
+
+async def enlisted(c: Cluster) -> None:
+    """Returns when friends follow the playlists that there are: both services promise that, and do it behind their answers."""
+    await kept(c.of("social")[0].work.stores.outbox)
+    await kept(c.of("playlist")[0].work.stores.outbox, [STORED])
 
 
 async def test_who_follows_friends_hears_of_them_and_their_playlists_and_of_each_change_once(tmp_path: Path) -> None:
@@ -239,7 +246,7 @@ async def test_a_stream_without_a_websocket_follows_friends_too_and_goes_on_wher
     async with site(tmp_path) as c:
         await desk(c).befriend("ann", "bob")
         await make_mix(c)
-        await kept(c.of("social")[0].work.stores.outbox)
+        await enlisted(c)
         async with stream(c) as source:
             assert {*(await source.next("followed"))["topics"]} == {feed("bob"), MIX}
             await source.next("subscribed")

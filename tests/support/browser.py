@@ -76,10 +76,17 @@ class Tab:
         )
 
     async def within(self, condition: str) -> None:
-        """Waits until a JavaScript condition holds. It is looked at once a frame, for a shadow tells the document of no change."""
-        await self.value(
-            f"new Promise((resolve) => {{ const look = () => ({condition} ? resolve() : requestAnimationFrame(look)); look(); }})"
-        )
+        """Waits until a JavaScript condition holds. It is looked at once a frame, for a shadow tells the document of no change.
+
+        Raises TimeoutError with what the page shows instead.
+        """
+        try:
+            await self.value(
+                f"new Promise((resolve) => {{ const look = () => ({condition} ? resolve() : requestAnimationFrame(look)); look(); }})"
+            )
+        except TimeoutError as error:
+            error.add_note(f"waited for {condition}\nand saw {await self.value('document.body.innerText')}")
+            raise
 
     async def screenshot(self, *, width: int = 1200, height: int = 860, is_dark: bool = False) -> bytes:
         """Returns a PNG of the page, `width` by `height` pixels, in the dark scheme if `is_dark`."""
