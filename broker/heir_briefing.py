@@ -29,7 +29,6 @@ class HeirBriefing:
     - `links`: slot -> link, to brokers of this site.
     - `is_settled()`: tells whether no topic is on its way to this broker any more: before, it does not know their past.
     - `spawn`: does work in turns.
-    - `flush()`: sends what was published; it goes before what is told, in the order in which it was numbered.
     """
 
     def __init__(
@@ -41,10 +40,9 @@ class HeirBriefing:
         inheritance: Inheritance,
         is_settled: Callable[[], bool],
         spawn: Callable[[Iterator[float]], None],
-        flush: Callable[[], None],
     ) -> None:
         self._me, self._core, self._kinds, self._links, self._inheritance = me, core, kinds, links, inheritance
-        self._is_settled, self._spawn, self._flush = is_settled, spawn, flush
+        self._is_settled, self._spawn = is_settled, spawn
         self._view, self._ring = View(0, ()), Ring(())
 
     def follow(self, view: View, ring: Ring) -> None:
@@ -77,7 +75,7 @@ class HeirBriefing:
 
     def tell(self, slot: str, stream: HeirStream, topics: Sequence[Topic]) -> None:
         """Tells the heir what there is of `topics`, and that what came of them before counts no more."""
-        self._flush()
+        stream.flush(self._links.get(slot))  # what was published before goes before it
         stream.told.update(topics)
         lasts: list[Last] = [self._core.numbers.last(topic) or NO_LAST for topic in topics]
         self._say(slot, stream, Moved(list(topics), lasts, [[] for _ in topics]), anew=True)
@@ -101,7 +99,7 @@ class HeirBriefing:
             yield wait_s
         if stream.round != this:
             return
-        self._flush()
+        stream.flush(self._links.get(slot))
         self._say(slot, stream, self._inheritance.ending(self._view.number, 0))
         stream.told, stream.rings = set(), []
         stream.step(StreamStep.TOLD)

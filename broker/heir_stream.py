@@ -28,6 +28,7 @@ from infra.kernel.topics import Topic
 
 from .core import NumberedEvent
 from .inheritance import FRAME_BYTES, KeptPart
+from .said_link import SaidLink
 from .window_origins import InheritedTopic
 
 NO_LAST: Final = (0, 0)
@@ -155,6 +156,11 @@ class HeirStream:
         """Returns what is sent next; None where nothing is."""
         frame, self._frame = self._frame, _CopiedPart()
         return Copies(self.number, self.sent, frame.parts()) if frame.events else None
+
+    def flush(self, link: SaidLink | None) -> None:
+        """Sends what is sent next over `link`, where there is one."""
+        if (frame := self.flushed()) is not None and link is not None:
+            link.send(frame)
 
     def goes_out(self, n: int, stamp: int) -> None:
         """Notes that the event `n` is let out, under the `stamp` that the window gives next."""

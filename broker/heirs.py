@@ -16,7 +16,7 @@ heir may have it, and knows its id. Where there is no other broker there is no h
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from infra.kernel.events import Event, waiting_bytes
@@ -27,7 +27,6 @@ from infra.kernel.topics import Kind
 from .core import BrokerCore
 from .heir_briefing import HeirBriefing
 from .heir_stream import Fate, HeirStream, Settled, StreamState, StreamStep, WaitingEvent
-from .inheritance import Inheritance
 from .said_link import SaidLink
 
 # Streams have numbers beside epochs, in the bits above them.
@@ -38,10 +37,8 @@ MOST_STREAMS: Final = 1 << 11
 class Heirs:
     """The heirs of the topics of the broker `me`, of these `kinds`.
 
-    - `core`: numbers events and lets them out. `inheritance`: says what there is of topics.
+    - `core`: numbers events and lets them out. `briefing`: tells heirs what there is of topics.
     - `links`: slot -> link, to brokers of this site.
-    - `is_settled()`: tells whether no topic is on its way to this broker any more: before, it does not know their past.
-    - `spawn`: does work in turns.
     - `max_waiting_bytes`: so much waits at most; what comes then is `refused`.
     """
 
@@ -51,15 +48,12 @@ class Heirs:
         core: BrokerCore,
         kinds: frozenset[Kind],
         links: Mapping[str, SaidLink],
-        inheritance: Inheritance,
-        is_settled: Callable[[], bool],
-        spawn: Callable[[Iterator[float]], None],
+        briefing: HeirBriefing,
         max_waiting_bytes: int,
     ) -> None:
         self.kinds = kinds
         self.waiting_bytes = self.refused = 0
-        self._me, self._core, self._links, self._max_waiting_bytes = me, core, links, max_waiting_bytes
-        self._briefing = HeirBriefing(me, core, kinds, links, inheritance, is_settled, spawn, self.flush)
+        self._me, self._core, self._links, self._briefing, self._max_waiting_bytes = me, core, links, briefing, max_waiting_bytes
         self._ring = Ring(())
         self._streams: dict[str, HeirStream] = {}
         self._begun = 0
@@ -105,13 +99,12 @@ class Heirs:
         row = self._core.interest.rows.get(topic)
         stream.add(waiting, followed=row is not None and self._core.recorded.is_followed(row))
         if stream.is_large:
-            self.flush()
+            stream.flush(self._links.get(slot))
 
     def flush(self) -> None:
         """Sends what has been published."""
         for slot, stream in self._streams.items():
-            if (frame := stream.flushed()) is not None and (link := self._links.get(slot)) is not None:
-                link.send(frame)
+            stream.flush(self._links.get(slot))
 
     def _let_out(self, waiting: WaitingEvent) -> None:
         self.waiting_bytes -= waiting.bytes

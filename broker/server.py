@@ -33,6 +33,7 @@ from .event_router import Done, EventRouter
 from .figures import BrokerFigures
 from .grants import Verify
 from .handover import Handover
+from .heir_briefing import HeirBriefing
 from .heirs import Heirs
 from .inheritance import Inheritance
 from .mesh import Mesh
@@ -153,7 +154,9 @@ class Broker:
         def is_settled() -> bool:
             return self.handover.over and self.tenure.is_over
 
-        heirs = Heirs(self.node, self.core, kinds, self.mesh.client.links, inheritance, is_settled, in_turns, options.max_forward_bytes)
+        links = self.mesh.client.links
+        briefing = HeirBriefing(self.node, self.core, kinds, links, inheritance, is_settled, in_turns)
+        heirs = Heirs(self.node, self.core, kinds, links, briefing, options.max_forward_bytes)
         self.core.marks = heirs.marks
         return heirs
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from broker.core import BrokerCore
+from broker.heir_briefing import HeirBriefing
 from broker.heir_stream import Fate
 from broker.heirs import Heirs
 from broker.inheritance import Inheritance
@@ -41,17 +42,10 @@ class Owner:
         self.links: dict[str, Link] = {}
         self.work: list[Iterator[float]] = []
         self.is_settled = True
+        kinds = frozenset({Kind.PLAYLIST})
         inheritance = Inheritance("b1", self.core, Tenure("b1", EPOCH), lambda topics: None)
-        self.heirs = Heirs(
-            "b1",
-            self.core,
-            frozenset({Kind.PLAYLIST}),
-            self.links,
-            inheritance,
-            lambda: self.is_settled,
-            self.work.append,
-            max_waiting_bytes,
-        )
+        briefing = HeirBriefing("b1", self.core, kinds, self.links, inheritance, lambda: self.is_settled, self.work.append)
+        self.heirs = Heirs("b1", self.core, kinds, self.links, briefing, max_waiting_bytes)
         self.core.marks = self.heirs.marks
 
     def deliver(self, handle: int, body: bytes) -> None:
