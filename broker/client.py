@@ -6,7 +6,6 @@ dials, and the role gives the links to it (`SiteClient.link_up`).
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
-from typing import Final
 
 from infra.kernel.announcer import Announcer, GainsOf, Wanted, WantedByCell
 from infra.kernel.errors import Refused
@@ -35,9 +34,7 @@ from infra.runtime.node import Node
 from infra.runtime.revocation_book import RevocationBook
 
 from .forwarder import MAX_WAITING_BYTES, Done, Forwarder
-
-# So many epochs and streams of one broker are remembered that it says nothing of any more.
-MOST_FORMER: Final = 64
+from .taken_stamps import TakenStamps
 
 
 class SiteClient:
@@ -78,17 +75,7 @@ class SiteClient:
         self.copied: Collection[str] = ()
         # Brokers that are gone without a word -> heirs -> the kinds of which these have everything; None while they have not said that.
         self.bequests: dict[str, dict[str, Collection[str] | None]] = {}
-        # What brokers do not say stamps of any more: earlier processes of theirs, and streams that have ended. And the era in which each
-        # has said its stamps for the last time.
-        self._former: dict[str, Mapping[int, int]] = {}
-        self._taken_in: dict[str, int | None] = {}
-        self._node, self._era = node, era
-        # Slot -> up to where we have got everything from it, what it says besides of what we have not taken yet, and the era in which
-        # its link broke.
-        self._untaken: dict[str, Mapping[int, int]] = {}
-        self._stamps: dict[str, dict[int, int]] = {}
-        self._all_stamps: dict[int, int] | None = None
-        self._broken_in: dict[str, int | None] = {}
+        self._node, self._stamps = node, TakenStamps(era)
         self._brokers = dict(brokers)
         self._slots = {address: slot for slot, address in brokers.items()}
         # The newest view of which each broker has said on its link that it goes by it, behind all that it had published before; those that
@@ -136,7 +123,7 @@ class SiteClient:
         for asked in self.bequests.values():
             if slot in asked:
                 asked[slot] = asked[slot] or ()
-        self._broken_in[slot] = self._era()
+        self._stamps.link_down(slot)
         self.links.pop(slot, None)
         self._said.pop(slot, None)
         self.forwarder.down(slot)
@@ -145,34 +132,17 @@ class SiteClient:
 
     def _resume(self, slot: str, link: Link) -> Callable[[int], None] | None:
         """Returns what says up to where we have got everything, if that is still what a broker that is back can go by."""
-        self._untaken.pop(slot, None)
-        era = self._broken_in.pop(slot, None)
-        if link.knows(Resume) and era is not None and era == self._era() and slot in self._stamps:
-            stamps = self._stamps[slot]
-            return lambda n: link.send(Resume(stamps, n))
-        self._stamps.pop(slot, None)
-        self._all_stamps = None
-        return None
+        stamps = self._stamps.link_up(slot, may_resume=link.knows(Resume))
+        return None if stamps is None else lambda n: link.send(Resume(stamps, n))
 
     @property
     def stamps(self) -> dict[int, int]:
         """Up to where everything of each broker has been taken; empty while one of them has not said that."""
-        if self._all_stamps is None:
-            self._all_stamps = {epoch: stamp for mine in self._stamps.values() for epoch, stamp in mine.items()}
-        return self._all_stamps if self._stamps.keys() >= set(self.view.slots) else {}
+        return self._stamps.all_of(self.view.slots)
 
     def taken(self, link: Link) -> None:
         """Notes that all deliveries that `frames` has returned of `link` have been taken, so what was said with them holds."""
-        slot = self._slot(link)
-        if (said := self._untaken.pop(slot, None)) is not None:
-            # A stamp never falls: a peer that takes one back would make us ask for events that we have.
-            mine = self._stamps.get(slot, {})
-            if not mine.keys() <= said.keys():
-                former = {**self._former.get(slot, {}), **{epoch: stamp for epoch, stamp in mine.items() if epoch not in said}}
-                self._former[slot] = dict(list(former.items())[-MOST_FORMER:])
-            self._all_stamps = None
-            self._taken_in[slot] = self._era()
-            self._stamps[slot] = {epoch: max(stamp, mine.get(epoch, 0)) for epoch, stamp in said.items()}
+        self._stamps.take(self._slot(link))
 
     def frames(self, link: Link, frames: Iterable[AnyFrame]) -> list[Deliver]:
         """Takes acknowledgements, views and revocations; returns the deliveries among `frames`, in order.
@@ -216,7 +186,7 @@ class SiteClient:
         """Notes what is said with frames of `link`, unless its broker is out and does not know that."""
         slot = self._slot(link)
         if stamps and not self._is_out(slot):
-            self._untaken[slot] = stamps
+            self._stamps.say(slot, stamps)
 
     def _is_out(self, slot: str) -> bool:
         """Tells whether `slot` is out of the view without having left, and may not know that."""
@@ -228,9 +198,7 @@ class SiteClient:
         It never knew of what only its heirs have let out. Whoever went by what it had said would be given that again.
         """
         if None not in self.bequests[slot].values():
-            self._untaken.pop(slot, None)
-            self._stamps.pop(slot, None)
-            self._all_stamps = None
+            self._stamps.forget(slot)
 
     def set_view(self, view: View) -> bool:
         """Takes over `view`, which a broker of the site has said, and returns True, if it is higher than the one known.
@@ -258,24 +226,15 @@ class SiteClient:
         """Tells all brokers of `view` up to where we have got everything of those that are gone since `was` without having left."""
         for slot in view.slots:
             self.bequests.pop(slot, None)
-        era = self._era()
         for slot in was.slots:
             if slot in view.slots or not was.goal_of[slot]:
                 continue
-            stamps = self._newest(slot)
             asked = self.bequests[slot] = {}
-            if stamps and era is not None and era == self._taken_in.get(slot):
+            if stamps := self._stamps.of_lost(slot):
                 for heir, link in self.links.items():
                     if heir in view.slots and link.knows(Bereft):
                         link.send(Bereft(view, slot, stamps))
                         asked[heir] = None
-
-    def _newest(self, slot: str) -> dict[int, int]:
-        """Returns up to where everything of a broker has come; what has not been taken yet is, before anybody can answer."""
-        newest: dict[int, int] = {}
-        for said in (self._former.get(slot, {}), self._stamps.get(slot, {}), self._untaken.get(slot, {})):
-            newest |= {epoch: max(stamp, newest.get(epoch, 0)) for epoch, stamp in said.items()}
-        return newest
 
     def fresh(self, link: Link, deliver: Deliver) -> Deliver:
         """Returns what of `deliver` does not come from an heir as well: the broker may be out, and not know that."""
