@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Final
 
 import pytest
+from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadScopeScheduling
 
 from analytics.session import session
@@ -65,6 +66,9 @@ _FIRST: Final = (
     "tests/deploy/test_site.py",
     "tests/bench/test_authorization.py",
 )
+# On a busy machine the slowest of a hundred examples says nothing about the code. In CI hypothesis has a profile of its own, which stays.
+settings.register_profile("tests", parent=settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("tests")
 _SHARED = pytest.StashKey[SharedServer]()
 _SPARK = pytest.StashKey["SparkSession"]()
 _ENDS = pytest.StashKey[ExitStack]()

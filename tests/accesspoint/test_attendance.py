@@ -98,7 +98,7 @@ class Attending(RuleBasedStateMachine):
         assert len(self.attendance) == len({client for client, _ in self.here})
 
 
-Attending.TestCase.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+Attending.TestCase.settings = settings(max_examples=60, stateful_step_count=40)
 TestAttending = Attending.TestCase
 
 

@@ -436,7 +436,7 @@ STEPS = ["publish feed", "publish playlist", "ask", "flush", "stick", "catch up"
 
 
 @given(st.lists(st.sampled_from(STEPS) | st.integers(1, 12), max_size=60))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_however_it_stops_and_reads_again_every_number_is_explained_and_every_request_answered(steps: Sequence[str | int]) -> None:
     """Design 5.3: of a feed the newest, with the number of those it replaced; of a playlist all; and in order."""
 

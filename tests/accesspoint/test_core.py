@@ -426,7 +426,7 @@ texts = (
 
 
 @given(st.lists(texts, max_size=6), st.booleans())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_whatever_a_client_says_it_is_answered_or_refused_with_a_documented_code(said: list[bytes], is_welcomed: bool) -> None:
     """One answer to each message, now or when the service or the aggregator has answered; never another exception."""
     core = make_core()

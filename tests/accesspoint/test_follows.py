@@ -73,7 +73,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(STEPS)
 def test_after_each_answer_the_service_knows_exactly_who_follows_what(steps: list[tuple[int, str, list[str]]]) -> None:
     """SB-63: connections of one user count once; inboxes and artists are left out; nothing is told twice. Five sessions of three users."""

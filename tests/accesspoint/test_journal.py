@@ -80,7 +80,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(STEPS)
 def test_each_pair_begins_and_ends_in_turn_and_stands_while_some_session_of_the_user_holds_it(
     steps: list[tuple[int, str, list[str]]],

@@ -263,7 +263,7 @@ def everything(world: World) -> dict[int, list[int]]:
 
 
 @given(SEEDS, WARM)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_a_move_loses_nothing_doubles_nothing_and_keeps_the_order(seed: int, warm: list[bool]) -> None:
     world = World(seed, warm, AMPLE)
     play(world, lambda: world.leave(world.old))
@@ -274,7 +274,7 @@ def test_a_move_loses_nothing_doubles_nothing_and_keeps_the_order(seed: int, war
 
 
 @given(SEEDS, WARM)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_where_the_next_one_leaves_too_at_any_moment_nothing_is_lost(seed: int, warm: list[bool]) -> None:
     world = World(seed, warm, AMPLE)
     second = world.all[world.source._others()[0]]
@@ -284,7 +284,7 @@ def test_where_the_next_one_leaves_too_at_any_moment_nothing_is_lost(seed: int, 
 
 
 @given(SEEDS, WARM)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_where_the_next_one_dies_before_it_delivers_nothing_is_lost(seed: int, warm: list[bool]) -> None:
     """Then the third one is called, and the old one delivers meanwhile."""
     world = World(seed, warm, AMPLE)
@@ -300,7 +300,7 @@ def test_where_the_next_one_dies_before_it_delivers_nothing_is_lost(seed: int, w
 
 
 @given(SEEDS, WARM)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_where_no_other_can_be_reached_that_is_said_and_the_old_one_goes_on(seed: int, warm: list[bool]) -> None:
     world = World(seed, warm, AMPLE)
     for other in world.others:
@@ -311,7 +311,7 @@ def test_where_no_other_can_be_reached_that_is_said_and_the_old_one_goes_on(seed
 
 
 @given(SEEDS, WARM)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_where_the_old_one_dies_while_another_is_linked_nothing_comes_twice_or_out_of_order(seed: int, warm: list[bool]) -> None:
     world = World(seed, warm, AMPLE)
 
@@ -324,7 +324,7 @@ def test_where_the_old_one_dies_while_another_is_linked_nothing_comes_twice_or_o
 
 
 @given(SEEDS, WARM, st.sampled_from([0, 300, 1000, 3000]))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_where_too_much_waits_nothing_comes_twice_or_out_of_order(seed: int, warm: list[bool], move_bytes: int) -> None:
     world = World(seed, warm, move_bytes)
     play(world, lambda: world.leave(world.old))

@@ -167,7 +167,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(STEPS)
 def test_whatever_happens_a_client_ends_up_knowing_which_of_its_topics_are_out(steps: list[tuple[str, frozenset[Topic]]]) -> None:
     """It forgets what it was told of a topic when it leaves it, as the SDK does."""

@@ -16,7 +16,7 @@ def test_a_named_one_is_valid(name: str, tmp_path: Path) -> None:
     assert validate(Trace.open(ODD_TRACES[name].write(tmp_path / "t"))).errors == 0
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(trace=odd_traces())
 def test_one_that_is_made_up_is_valid(trace: OddTrace) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -175,7 +175,7 @@ def test_the_same_numbers_at_another_service_or_site_are_other_keys(tmp_path: Pa
     assert validate(found).defects == ()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(pairs=st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1), rows_per_pass=st.integers(1, 9))
 def test_repeats_are_counted_whatever_the_number_of_passes(
     tmp_path_factory: pytest.TempPathFactory, pairs: list[tuple[int, int]], rows_per_pass: int

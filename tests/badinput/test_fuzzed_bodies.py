@@ -99,13 +99,13 @@ def known(answer: tuple[int, dict[str, Any]]) -> bool:
 
 
 @given(body=bodies, content_type=st.sampled_from([b"application/json", NDJSON]))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_any_body_is_accepted_or_refused_with_a_documented_code(desk: Desk, body: bytes, content_type: bytes) -> None:
     assert known(desk.request(content_type, [body]))
 
 
 @given(body=bodies, cuts=st.lists(st.integers(0, 400), max_size=8))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_lines_mean_the_same_wherever_the_stream_is_cut(desk: Desk, body: bytes, cuts: list[int]) -> None:
     marks = [0, *sorted(cuts), len(body)]
     whole = desk.request(NDJSON, [body])

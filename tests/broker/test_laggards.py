@@ -131,7 +131,7 @@ class LaggardMachine(RuleBasedStateMachine):
 
 
 TestLaggardMachine = LaggardMachine.TestCase
-TestLaggardMachine.settings = settings(max_examples=80, stateful_step_count=40, deadline=None)
+TestLaggardMachine.settings = settings(max_examples=80, stateful_step_count=40)
 
 
 def core_with(events: int) -> tuple[BrokerCore, _Taker, int]:

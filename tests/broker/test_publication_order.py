@@ -98,7 +98,7 @@ ACTS = st.lists(
 
 
 @given(ACTS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_of_one_topic_nothing_is_with_two_owners_at_once_whatever_happens(acts: list[tuple[str, object]]) -> None:
     """DPS-17: before the limit is reached. Everything goes in the end, in order for each topic."""
     order, ring, log = PublicationOrder(1e9), RINGS[0], list[tuple[Topic, int]]()

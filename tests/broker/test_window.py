@@ -137,7 +137,7 @@ class WindowMachine(RuleBasedStateMachine):
 
 
 TestWindowMachine = WindowMachine.TestCase
-TestWindowMachine.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+TestWindowMachine.settings = settings(max_examples=60, stateful_step_count=40)
 
 
 def test_a_kind_without_bounds_is_not_recorded_and_a_body_that_names_no_topic_does_no_harm() -> None:

@@ -388,7 +388,6 @@ def test_a_random_life() -> None:
         settings=settings(
             max_examples=8,
             stateful_step_count=25,
-            deadline=None,
             derandomize=True,
             phases=(Phase.generate,),
             suppress_health_check=list(HealthCheck),

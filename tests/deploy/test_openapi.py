@@ -153,7 +153,7 @@ def texts(pattern: str) -> st.SearchStrategy[str]:
 FIELDS = DOCUMENT["components"]["schemas"]["SubmittedEvent"]["properties"]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(topic=texts(FIELDS["topic"]["pattern"]), kind=texts(FIELDS["kind"]["pattern"]), id_=texts(FIELDS["id"]["pattern"]))
 def test_the_schema_of_an_event_takes_exactly_what_the_door_takes(topic: str, kind: str, id_: str) -> None:
     event = {"topic": topic, "kind": kind, "id": id_, "payload": {}}

@@ -212,7 +212,7 @@ def texts(field: str) -> st.SearchStrategy[str]:
     return (st.from_regex(FIELDS[field]["pattern"]) | st.text(max_size=100)).filter(lambda text: not text.endswith("\n"))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(id_=texts("id"), topic=texts("topic"), kind=texts("kind"), producer=texts("producer"))
 def test_the_schema_of_a_notice_takes_exactly_what_the_intake_takes(id_: str, topic: str, kind: str, producer: str) -> None:
     notice = {"id": id_, "topic": topic, "kind": kind, "producer": producer, "payload": {}, "followers": ["ann"]}

@@ -159,7 +159,7 @@ payloads = st.dictionaries(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     payloads,
     st.sampled_from(["new-album", "new-track", "artist-playlist", "friend-joined", "new-follower", "playlist", "unheard-of"]),
@@ -177,7 +177,7 @@ def test_any_payload_makes_a_readable_mail_of_the_same_shape(payload: dict[str, 
     assert max(map(len, mail.as_bytes(policy=SMTP).split(b"\r\n"))) <= 998
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.text(st.characters(codec="utf-8"), max_size=30) | st.from_regex(r"[ -~]{1,12}@[ -~]{1,12}", fullmatch=True))
 def test_an_address_is_a_single_recipient_or_a_mistake(address: str) -> None:
     try:

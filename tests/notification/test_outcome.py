@@ -11,7 +11,7 @@ def test_each_answer_has_its_state() -> None:
     assert states == [OutcomeState.DELIVERED, OutcomeState.RETRY, OutcomeState.FAILED, OutcomeState.GONE]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.text(max_size=1000))
 def test_what_a_strangers_server_said_is_one_bounded_line_without_escape_sequences(text: str) -> None:
     reason = retry(text).reason

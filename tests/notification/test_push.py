@@ -285,7 +285,7 @@ def test_an_endpoint_that_is_not_on_the_public_internet_behind_https_is_refused(
         msgspec.structs.replace(GOOD, endpoint=endpoint).check()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.text(max_size=60) | st.from_regex(r"https?://[!-~]{0,40}", fullmatch=True))
 def test_any_text_is_an_endpoint_or_refused(endpoint: str) -> None:
     with contextlib.suppress(Refused):

@@ -21,7 +21,7 @@ def delays(rng: random.Random) -> list[float]:
     return found
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(seeds)
 def test_there_are_eight_attempts_within_half_an_hour(rng: random.Random) -> None:
     found = delays(rng)
@@ -29,7 +29,7 @@ def test_there_are_eight_attempts_within_half_an_hour(rng: random.Random) -> Non
     assert WINDOW_S / 3 < sum(found) < WINDOW_S
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(seeds)
 def test_each_delay_is_at_least_as_long_as_the_one_before_could_be(rng: random.Random) -> None:
     found = delays(rng)
@@ -41,7 +41,7 @@ def test_two_that_failed_together_do_not_come_back_together() -> None:
     assert delays(random.Random(1)) != delays(random.Random(2))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(times_ms, min_size=MAX_ATTEMPTS, max_size=MAX_ATTEMPTS), times_ms, seeds)
 def test_a_clock_that_jumps_makes_neither_an_endless_nor_an_immediate_loop(
     clock_ms: list[int], started_ms: int, rng: random.Random
@@ -51,7 +51,7 @@ def test_a_clock_that_jumps_makes_neither_an_endless_nor_an_immediate_loop(
     assert all(delay_s is None or 7 <= delay_s < WINDOW_S for delay_s in found)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(1, MIN_ATTEMPTS - 1), times_ms, times_ms, seeds)
 def test_a_clock_alone_takes_the_first_attempts_from_nobody(attempt: int, started_ms: int, now_ms: int, rng: random.Random) -> None:
     assert next_delay_s(attempt, started_ms, now_ms, rng) is not None

@@ -25,7 +25,7 @@ def signed(changes: dict[str, Any], secret: bytes | str = SECRET, algorithm: str
     return jwt.encode({name: value for name, value in (good | changes).items() if value is not None}, secret, algorithm)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(user=st.from_regex(r"[A-Za-z0-9._-]{1,128}", fullmatch=True), cls=st.from_regex(r"[a-z][a-z0-9-]{0,31}", fullmatch=True))
 def test_a_link_says_who_and_what(user: str, cls: str) -> None:
     wish = UnsubscribeWish(user, cls)

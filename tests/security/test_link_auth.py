@@ -303,7 +303,7 @@ HELLOS = st.builds(
 SAID: st.SearchStrategy[Any] = st.one_of(HELLOS, st.builds(Proof, st.binary(max_size=64)), st.just(Heartbeat(NO_VIEW)))
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(portions=st.lists(SAID.map(encode) | st.binary(max_size=64), min_size=1, max_size=4))
 def test_no_sequence_of_frames_and_garbage_gets_in_without_the_secret(tmp_path: Path, portions: list[bytes]) -> None:
     """DPS-24: a stranger is sent away or waits, and an honest node is linked all the same."""

@@ -175,4 +175,4 @@ def _is_known(session: RecordingSession) -> bool:
 
 
 TestCompany: Any = Company.TestCase
-TestCompany.settings = settings(max_examples=80, stateful_step_count=30, deadline=None)
+TestCompany.settings = settings(max_examples=80, stateful_step_count=30)

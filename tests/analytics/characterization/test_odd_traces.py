@@ -80,7 +80,7 @@ def test_a_trace_that_is_odd_has_a_page_and_is_compared_with_any_other(name: str
     check_comparison(make(tmp_path / "usual"), found, tmp_path / "compared")
 
 
-@settings(max_examples=5, deadline=None, phases=(Phase.generate,), suppress_health_check=list(HealthCheck))
+@settings(max_examples=5, phases=(Phase.generate,), suppress_health_check=list(HealthCheck))
 @given(trace=odd_traces())
 def test_whatever_a_trace_holds_there_is_a_page_or_a_sentence(trace: OddTrace, spark: "SparkSession") -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -2,14 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
 from analytics.fitting.correlation import interval, slope_interval
 
 
-@settings(deadline=None)
 @given(r=st.floats(-1, 1), n=st.integers(0, 10**9), level=st.floats(0.5, 0.999))
 def test_an_interval_holds_its_correlation_and_lies_between_minus_one_and_one(r: float, n: int, level: float) -> None:
     low, high = interval(r, n, level)
@@ -17,7 +16,6 @@ def test_an_interval_holds_its_correlation_and_lies_between_minus_one_and_one(r:
     assert r - 1e-12 <= high <= 1
 
 
-@settings(deadline=None)
 @given(r=st.floats(-0.99, 0.99), n=st.integers(4, 10**6))
 def test_the_other_sign_mirrors_it_and_more_pairs_narrow_it(r: float, n: int) -> None:
     low, high = interval(r, n)
@@ -40,7 +38,6 @@ def test_it_holds_the_truth_about_nineteen_times_in_twenty() -> None:
     assert 0.91 <= held / 300 <= 0.98
 
 
-@settings(deadline=None)
 @given(slope=st.floats(-3, 3), height=st.floats(-3, 3), factor=st.floats(0.01, 100))
 def test_the_slope_of_a_power_is_its_exponent_in_any_unit(slope: float, height: float, factor: float) -> None:
     x = np.logspace(0, 4, 20)

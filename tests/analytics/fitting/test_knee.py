@@ -10,7 +10,7 @@ from analytics.fitting.knee import cliff, kink_mass, knee, steepest_change
 from tests.support.ccdfs import ccdf_of, counted
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(at=st.floats(0.8, 2.2), before=st.floats(-1, -0.1), steeper=st.floats(0.5, 4))
 def test_a_break_is_found_with_the_slopes_on_both_sides(at: float, before: float, steeper: float) -> None:
     # What is left of the CCDF when its last fifth is cut off must have some of the second line.

@@ -10,7 +10,6 @@ from analytics.fitting.straightness import straightness
 from tests.support.ccdfs import ccdf_of
 
 
-@settings(deadline=None)
 @given(slope=st.floats(-5, -0.1), decades=st.floats(1, 7))
 def test_a_straight_curve_is_straight(slope: float, decades: float) -> None:
     x = np.logspace(0, decades, 300)
@@ -21,7 +20,7 @@ def test_a_straight_curve_is_straight(slope: float, decades: float) -> None:
     assert abs(found.curvature) < 1e-6
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(
     steps=st.lists(st.integers(1, 50), min_size=5, max_size=30),
     falls=st.lists(st.floats(0.01, 2), min_size=30, max_size=30),

@@ -130,7 +130,7 @@ def test_the_same_seed_gives_the_same() -> None:
     assert fitted(values, bootstraps=5) == fitted(values, bootstraps=5)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(values=st.lists(st.integers(0, 10**12), min_size=50, max_size=80), discrete=st.booleans())
 def test_no_values_make_it_fail_and_all_numbers_can_be_written_down(values: list[int], discrete: bool) -> None:
     found = fitted(np.array(values), discrete=discrete, bootstraps=1)
@@ -139,7 +139,7 @@ def test_no_values_make_it_fail_and_all_numbers_can_be_written_down(values: list
     assert found.n_tail <= found.n
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(factor=st.floats(1e-3, 1e3), seed=st.integers(0, 99))
 def test_another_unit_changes_no_continuous_fit(factor: float, seed: int) -> None:
     values = np.random.default_rng(seed).pareto(1.5, 200) + 1

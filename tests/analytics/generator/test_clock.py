@@ -68,7 +68,7 @@ def test_moments_are_spread_inside_the_hour() -> None:
     assert len(np.unique(times % HOUR_MS)) > 9_900
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.floats(0.01, 100), min_size=2, max_size=6))
 def test_the_share_before_a_moment_is_its_quantile(weights: list[float]) -> None:
     """Against the area under the same lines, integrated in small steps."""

@@ -9,7 +9,7 @@ from analytics.generator.laws import exact, lognormal, power_law, quantiles, sof
 
 
 @given(n=st.integers(50, 2000), cut=st.integers(20, 500), mean=st.floats(1.5, 5))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_a_power_law_has_exactly_the_sum_and_stays_within_its_cut(n: int, cut: int, mean: float) -> None:
     values = power_law(n, round(n * mean), cut)
     assert len(values) == n

@@ -12,7 +12,7 @@ slots = st.lists(st.tuples(st.integers(0, 30), st.integers(0, TOPICS - 1)), min_
 
 
 @given(slots, st.integers(0, 100))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_what_is_not_left_as_bad_is_unique_allowed_and_with_the_same_owners(pairs: list[tuple[int, int]], seed: int) -> None:
     keys = np.array(sorted(owner * TOPICS + topic for owner, topic in pairs))
     owners = keys // TOPICS

@@ -31,7 +31,7 @@ def test_what_is_above_the_most_is_at_it() -> None:
     assert POWER.up_to(1000).mean() == pytest.approx(values.mean(), rel=0.005)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(scale=st.floats(0.0005, 0.02))
 def test_both_sequences_fall_have_the_sum_and_fit_into_the_trace(scale: float) -> None:
     topics, subscribers, pairs = round(8e6 * scale), round(30e6 * scale), round(683.5e6 * scale)

@@ -12,7 +12,7 @@ CHANGES = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.booleans()
 
 
 @given(st.lists(CHANGES, max_size=4))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_any_changes_leave_what_a_set_would_hold(batches: list[list[tuple[int, int, bool]]]) -> None:
     follows, model = PairSet(), set[tuple[int, int]]()
     for batch in batches:

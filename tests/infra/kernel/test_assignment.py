@@ -112,7 +112,7 @@ SOME = st.frozensets(st.sampled_from(TOPICS), max_size=6)
 STEPS = st.lists(st.builds(Step, SOME, SOME, st.booleans(), st.integers(1, 3), st.booleans(), st.integers(0, 2)), max_size=12)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(STEPS)
 def test_whatever_is_said_in_whatever_way_the_receiver_ends_where_the_service_is(steps: list[Step]) -> None:
     """SB-68, against a set: also when assignments are cut off, come again or come late."""

@@ -193,7 +193,7 @@ HAPPENINGS = st.one_of(
 
 
 @given(st.lists(HAPPENINGS, max_size=12), st.integers(2, 5), st.integers(0, 2**16), st.sampled_from([1, 4]), st.booleans())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_after_any_history_all_who_live_agree_on_exactly_who_lives(
     history: list[tuple[Any, ...]], count: int, seed: int, steps: int, tells: bool
 ) -> None:

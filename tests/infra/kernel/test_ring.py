@@ -74,7 +74,7 @@ def test_owners_are_what_they_were_in_every_version_and_process() -> None:
 
 
 @given(st.permutations(slots(5)), st.lists(st.sampled_from(slots(5))))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_the_order_of_the_slots_does_not_matter_nor_naming_one_twice(order: list[str], again: list[str]) -> None:
     """SB-17."""
     ring = Ring(order + again, points=16)
@@ -115,7 +115,7 @@ TAKEN = st.dictionaries(st.sampled_from(slots(6)), st.integers(0, POINTS), min_s
 
 
 @given(TAKEN, st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_share_that_rises_moves_topics_to_its_slot_alone_and_one_that_falls_from_it_alone(
     taken: dict[str, int], data: st.DataObject
 ) -> None:
@@ -129,7 +129,7 @@ def test_a_share_that_rises_moves_topics_to_its_slot_alone_and_one_that_falls_fr
 
 
 @given(TAKEN)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_a_slot_with_no_share_owns_nothing_and_is_as_good_as_not_there(taken: dict[str, int]) -> None:
     ring = Ring(taken, shares=taken)
     assert ring == Ring([slot for slot, share in taken.items() if share], shares=taken)
@@ -153,7 +153,7 @@ def test_what_a_slot_owns_follows_from_its_share(share: int) -> None:
 
 
 @given(TAKEN, TAKEN)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_the_parts_of_two_rings_are_what_stays_and_what_moves(one: dict[str, int], other: dict[str, int]) -> None:
     before, after = Ring(one, shares=one), Ring(other, shares=other)
     parts = before.parts(after)
@@ -187,7 +187,7 @@ def test_a_key_is_owned_by_the_first_point_after_it_around_the_circle() -> None:
 
 
 @given(TAKEN, TAKEN)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_what_moves_lies_in_a_moved_cell_and_what_a_slot_owns_in_one_of_its_cells(one: dict[str, int], other: dict[str, int]) -> None:
     before, after = Ring(one, shares=one), Ring(other, shares=other)
     moved_cells, cells = before.moved_cells(after), {slot: before.cells_of(slot) for slot in one}
@@ -205,7 +205,6 @@ def test_a_small_step_moves_few_cells() -> None:
 
 
 @given(st.dictionaries(st.sampled_from(slots(6)), st.integers(0, POINTS), min_size=1), st.integers(0, SPACE - 1))
-@settings(deadline=None)
 def test_the_heir_is_who_would_own_a_key_if_its_owner_were_not_there(taken: dict[str, int], hashed: int) -> None:
     """DPS-18: whatever shares there are; with a single slot there is none."""
     ring = Ring(taken, shares=taken)

@@ -85,7 +85,7 @@ HISTORIES = st.lists(st.tuples(st.dictionaries(st.sampled_from(SLOTS), st.sample
 
 
 @given(HISTORIES, st.integers(0, 9))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_whatever_comes_leaves_and_dies_shares_move_towards_their_goal_and_somebody_owns_the_topics(
     history: list[tuple[dict[str, Known], bool]], steps: int
 ) -> None:

@@ -34,7 +34,7 @@ def pieces(data: bytes, size: int) -> list[bytes]:
 
 
 @given(messages, st.sampled_from([0, 125, 126, 600, 70000]), chunk_sizes)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_messages_of_an_independent_client_arrive_as_sent_in_any_chunking(sent: list[Message], length: int, size: int) -> None:
     sent = [*sent, (TEXT, b"x" * length), *sent]
     client = ClientProtocol(parse_uri("ws://localhost/"), state=OPEN)
@@ -44,7 +44,7 @@ def test_messages_of_an_independent_client_arrive_as_sent_in_any_chunking(sent: 
 
 
 @given(st.lists(st.binary(max_size=40), min_size=2, max_size=6), controls, st.binary(min_size=4, max_size=4), chunk_sizes)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_fragments_are_joined_and_control_frames_between_them_come_at_once(
     parts: list[bytes], control: Message, mask: bytes, size: int
 ) -> None:
@@ -113,7 +113,7 @@ def test_ten_megabytes_are_refused_by_their_header_before_any_of_them_arrived() 
 
 
 @given(st.lists(st.binary(max_size=30) | frames, max_size=8))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_garbage_is_messages_or_a_documented_refusal_whole_or_byte_by_byte(parts: list[bytes]) -> None:
     stream = b"".join(parts)
     whole = read([stream])
@@ -130,7 +130,7 @@ def test_nothing_is_read_after_a_close_frame() -> None:
 
 
 @given(messages, st.integers(1, 3 * FRAME_COST), chunk_sizes)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_with_a_budget_nothing_is_lost_and_no_call_reads_more_than_it_and_one_frame(sent: list[Message], budget: int, size: int) -> None:
     """DPS-26: a budget of bytes and frames for each turn of the loop."""
     reader, found = FrameReader(LIMIT), list[Message]()

@@ -203,7 +203,7 @@ class Nodes(RuleBasedStateMachine):
 
 
 TestNodes = Nodes.TestCase
-TestNodes.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+TestNodes.settings = settings(max_examples=60, stateful_step_count=40)
 
 
 def joined(table: Table, *names: str) -> list[Driver]:

@@ -128,7 +128,6 @@ def test_whatever_happens_only_those_who_want_an_event_get_it_and_in_quiet_times
     bounded = settings(
         max_examples=8,
         stateful_step_count=12,
-        deadline=None,
         derandomize=True,
         database=None,
         phases=(Phase.generate, Phase.shrink),

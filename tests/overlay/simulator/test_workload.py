@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from overlay.simulator.errors import OverlayError
@@ -13,7 +13,6 @@ from tests.support.even_workload import even_workload
 
 
 @given(st.sets(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1), st.randoms())
-@settings(deadline=None)  # the first time, a kernel may be compiled
 def test_both_ways_have_the_pairs_in_order(pairs: set[tuple[int, int]], random: Any) -> None:
     shuffled = sorted(pairs)
     random.shuffle(shuffled)

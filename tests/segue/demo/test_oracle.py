@@ -55,7 +55,7 @@ def test_who_may_hear_agrees_with_brute_force(follows: dict[str, list[str]], hid
     }
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(FOLLOWS, st.sets(ANYBODY), st.lists(ANYBODY, max_size=12), st.randoms(use_true_random=False))
 def test_the_ledger_agrees_with_sets_whatever_arrives(
     follows: dict[str, list[str]], connected: set[str], publishers: list[str], rng: random.Random

@@ -33,7 +33,7 @@ def weighted_graphs(draw: st.DrawFn) -> tuple[int, Edges]:
     return nodes, edges
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(weighted_graphs(), st.integers(1, 6), st.integers(0, 2**32))
 def test_every_partition_is_balanced_and_the_same_for_a_seed(graph: tuple[int, Edges], parts: int, seed: int) -> None:
     nodes, edges = graph

@@ -670,7 +670,7 @@ class PutBack(RuleBasedStateMachine):
         assert (bell.epoch, bell.held, bell.read, bell.unread) == (server.epoch, server.last, server.read_mark, server.unread())
 
 
-PutBack.TestCase.settings = settings(max_examples=60, stateful_step_count=60, deadline=None)
+PutBack.TestCase.settings = settings(max_examples=60, stateful_step_count=60)
 TestPutBack = PutBack.TestCase
-Notifications.TestCase.settings = settings(max_examples=60, stateful_step_count=60, deadline=None)
+Notifications.TestCase.settings = settings(max_examples=60, stateful_step_count=60)
 TestNotifications = Notifications.TestCase

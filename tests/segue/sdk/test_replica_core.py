@@ -131,7 +131,7 @@ class Device:
                 self.do(self.tell("rename", f"Mix {rng.randrange(100)}"))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.integers(0, 2**32), st.integers(0, 6), st.integers(1, 40))
 def test_replicas_come_to_the_order_of_the_service_whatever_is_lost_or_late(seed: int, length: int, moves: int) -> None:
     """SB-33: and no edit is forgotten: it was made, others have made it, or it was refused for a reason."""
@@ -158,7 +158,7 @@ def test_replicas_come_to_the_order_of_the_service_whatever_is_lost_or_late(seed
         assert sum(track not in made for track in device.added) <= unsure, "an edit was forgotten"
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.integers(0, 2**32), st.integers(1, 6), st.integers(1, 12))
 def test_an_edit_shows_at_once_as_it_will_be_if_nobody_else_edits(seed: int, length: int, moves: int) -> None:
     """SB-33."""

@@ -90,7 +90,7 @@ def test_what_topics_that_are_out_cost_for_ever_has_its_room_in_the_capacity_and
 
 
 @given(st.dictionaries(st.sampled_from("abcdef"), st.integers(1, 9)), st.integers(0, 60), st.integers(0, 4), st.sampled_from([0, 900_000]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_whatever_goes_out_at_a_reduced_rate_the_capacity_holds(
     events: Mapping[str, int], capacity: int, rate: int, overlap_ms: int
 ) -> None:
@@ -228,7 +228,7 @@ MOVES = st.lists(st.dictionaries(st.sampled_from("abcdef"), st.integers(1, 5)), 
 
 
 @given(MOVES)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_receivers_that_hear_changes_and_those_that_hear_the_whole_hold_the_same(periods: list[Mapping[str, int]]) -> None:
     """SB-68's other half: whoever has followed every epoch, or comes at any of them, knows the same topics to be out."""
     with pytest.MonkeyPatch.context() as patch:

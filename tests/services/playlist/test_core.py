@@ -24,7 +24,7 @@ def told(step: core.PlaylistStep) -> Told:
     return msgspec.json.decode(promise.payload, type=Told)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(tracks=LISTS, position=st.integers(0, 9), to=st.integers(0, 9), count=st.integers(1, 4))
 def test_moving_tracks_is_taking_them_out_and_putting_them_before_the_same_neighbour(
     tracks: list[str], position: int, to: int, count: int
@@ -46,7 +46,7 @@ def test_moving_tracks_is_taking_them_out_and_putting_them_before_the_same_neigh
         assert at + count == len(found)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(tracks=LISTS, new=LISTS, position=st.integers(0, 9), count=st.integers(1, 4))
 def test_adding_and_removing_are_inverse(tracks: list[str], new: list[str], position: int, count: int) -> None:
     if position > len(tracks):

@@ -94,7 +94,7 @@ FIELDS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(change=FIELDS, op=st.sampled_from(["rename", "collaborative", "add", "remove", "reorder"]))
 def test_the_schema_of_a_change_takes_exactly_what_the_door_takes(change: dict[str, Any], op: str) -> None:
     wanted = {

@@ -109,7 +109,7 @@ class Leasing(RuleBasedStateMachine):
             assert found & ~possibly == 0, f"{user} is a ghost"
 
 
-Leasing.TestCase.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
+Leasing.TestCase.settings = settings(max_examples=150, stateful_step_count=40)
 TestLeasing = Leasing.TestCase
 
 

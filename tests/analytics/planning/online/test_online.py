@@ -48,7 +48,7 @@ def test_over_a_day_it_is_within_five_percent_of_fresh_solutions_with_fewer_move
 
 
 @given(st.lists(st.tuples(instances(), st.floats(0, 1.2)), min_size=2, max_size=5), st.integers(1, 20), metrics)
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_whatever_changes_the_cost_is_within_the_capacity_and_the_value_is_right(
     course: list[tuple[Instance, float]], threshold: int, metric: Metric
 ) -> None:
@@ -65,7 +65,7 @@ def test_whatever_changes_the_cost_is_within_the_capacity_and_the_value_is_right
 
 
 @given(instances(), st.integers(1, 20), st.floats(0, 1), metrics)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_the_first_solution_is_fresh_and_stays_while_nothing_changes(found: Instance, threshold: int, share: float, metric: Metric) -> None:
     """Spec C7: of two solutions of equal value the old one is kept; it may only get better."""
     capacity, online = int(found.cost.sum() * share), OnlineSolver(metric, threshold)
@@ -77,7 +77,7 @@ def test_the_first_solution_is_fresh_and_stays_while_nothing_changes(found: Inst
 
 
 @given(instances(), st.integers(1, 20), st.floats(0, 1), metrics)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_what_completes_a_choice_is_worth_most_for_its_cost_of_all_that_fits(
     found: Instance, threshold: int, share: float, metric: Metric
 ) -> None:
@@ -105,7 +105,7 @@ def gain(found: Instance, threshold: int, served: list[int], topic: int, metric:
 
 
 @given(instances(), st.integers(1, 20))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_what_is_given_up_of_fb3m_first_is_worth_least_for_its_cost(found: Instance, threshold: int) -> None:
     """By the definition."""
     every, cost = np.arange(len(found.events)), int(found.cost.sum())

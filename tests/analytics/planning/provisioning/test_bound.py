@@ -15,7 +15,7 @@ from tests.support.placements import cheapest_usd, plans, tiny, tiny_terms
 
 
 @given(instances(), st.integers(1, 30), st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_no_algorithm_undercuts_the_bounds(found: Instance, threshold: int, data: st.DataObject) -> None:
     """WA-35 (thesis 7.2.3, theorem 7.3). WA-32: the plans of all algorithms pass the checker."""
     terms = data.draw(tiny_terms(int(found.events.max())))
@@ -30,7 +30,7 @@ def test_no_algorithm_undercuts_the_bounds(found: Instance, threshold: int, data
 
 
 @given(st.one_of(instances(2, 3), instances(3, 2)), st.integers(1, 20), st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_the_best_plan_is_between_the_bounds_and_every_algorithm(found: Instance, threshold: int, data: st.DataObject) -> None:
     """WA-35, on instances small enough to try all plans."""
     terms = data.draw(tiny_terms(int(found.events.max())))

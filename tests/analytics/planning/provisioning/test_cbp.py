@@ -21,7 +21,7 @@ from tests.support.twin_mcss import Machine
 
 
 @given(instances(), st.integers(1, 30), st.sampled_from(SWITCHES), st.data())
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=250)
 def test_the_placement_is_that_of_the_definition(found: Instance, threshold: int, options: PlacementOptions, data: st.DataObject) -> None:
     """WA-37 (thesis 7.2.2, algorithms 11 and 12; spec D3): each option can be switched on its own.
 

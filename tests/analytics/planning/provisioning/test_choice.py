@@ -16,7 +16,7 @@ def volume(found: Instance, selection: Selection) -> int:
 
 
 @given(instances(), st.integers(1, 30))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_everybody_is_satisfied_by_pairs_of_his_and_could_spare_none(found: Instance, threshold: int) -> None:
     chosen = [(v, t) for t, subscribers in enumerate(choose(found, threshold).subscribers_of.lists()) for v in subscribers]
     needs = found.thresholds(threshold).tolist()

@@ -38,7 +38,7 @@ def cheapest(topics: list[tuple[int, int]], need: int) -> int:
 
 
 @given(SMALL, st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_no_choice_is_cheaper(topics: list[tuple[int, int]], data: st.DataObject) -> None:
     need = data.draw(st.integers(1, sum(events for events, _ in topics)))
     found = covered(topics, need)
@@ -47,7 +47,7 @@ def test_no_choice_is_cheaper(topics: list[tuple[int, int]], data: st.DataObject
 
 
 @given(LARGE, st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_when_too_much_is_needed_for_a_table_the_need_is_met_and_the_limit_still_holds(
     topics: list[tuple[int, int]], data: st.DataObject
 ) -> None:

@@ -16,7 +16,7 @@ from tests.support.placements import EXAMPLE, EXAMPLE_PAIRS, tiny, tiny_terms
 
 
 @given(instances(), st.integers(1, 30), st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_each_pair_is_on_the_first_machine_with_room(found: Instance, threshold: int, data: st.DataObject) -> None:
     """Algorithm 10. WA-44: E17 (a new topic needs room for its incoming stream)."""
     terms = data.draw(tiny_terms(int(found.events.max())))

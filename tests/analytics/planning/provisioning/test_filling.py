@@ -15,7 +15,7 @@ from tests.support.placements import tiny, tiny_terms
 
 
 @given(instances(), st.integers(1, 30), st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_what_is_filled_passes_the_checker(found: Instance, threshold: int, data: st.DataObject) -> None:
     """WA-32. So few pairs never take many machines more than their volume asks for."""
     terms = data.draw(tiny_terms(int(found.events.max())))

@@ -24,7 +24,7 @@ problems = given(instances(), st.integers(1, 30))
 
 
 @problems
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_the_pairs_are_those_of_the_greedy_rule(found: Instance, threshold: int) -> None:
     """WA-33 (thesis 7.2.1, algorithms 8 and 9). WA-44: E14 (ratios), E15 (each subscriber's own pairs), E16 (each topic's own cost)."""
     chosen = gsp(found, threshold).subscribers_of.turned(len(found.topics_of)).lists()
@@ -32,7 +32,7 @@ def test_the_pairs_are_those_of_the_greedy_rule(found: Instance, threshold: int)
 
 
 @problems
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_whoever_loses_the_last_pair_is_not_satisfied(found: Instance, threshold: int) -> None:
     """WA-33, of the pairs that are chosen: the last is the one that did not fit, or else the smallest."""
     events = found.events.tolist()

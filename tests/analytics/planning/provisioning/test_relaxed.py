@@ -16,7 +16,7 @@ from tests.support.placements import cheapest_usd, plans, tiny, tiny_terms
 
 
 @given(instances(), st.integers(1, 30), st.data())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_no_algorithm_undercuts_it_and_it_is_above_the_published_one(found: Instance, threshold: int, data: st.DataObject) -> None:
     """WA-35, for the bound beyond the thesis."""
     terms = data.draw(tiny_terms(int(found.events.max())))
@@ -30,7 +30,7 @@ def test_no_algorithm_undercuts_it_and_it_is_above_the_published_one(found: Inst
 
 
 @given(st.one_of(instances(2, 3), instances(3, 2)), st.integers(1, 20), st.data())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_the_best_plan_does_not_undercut_it(found: Instance, threshold: int, data: st.DataObject) -> None:
     """WA-35, on instances small enough to try all plans."""
     terms = data.draw(tiny_terms(int(found.events.max())))

@@ -15,7 +15,7 @@ from tests.support.instances import instances
 
 
 @given(instances(), st.integers(1, 30), st.integers(0, 5))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_everybody_is_satisfied_and_would_not_be_without_his_last_topic(found: Instance, threshold: int, seed: int) -> None:
     chosen = rsp(found, threshold, seed).subscribers_of.turned(len(found.topics_of)).lists()
     for topics, followed, needed in zip(chosen, found.topics_of.lists(), found.thresholds(threshold), strict=True):

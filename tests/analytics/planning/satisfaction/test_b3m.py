@@ -26,7 +26,7 @@ def workloads() -> list[Instance]:
 
 
 @given(instances(8, 12), st.integers(1, 25), st.floats(0, 1))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_the_kernel_chooses_what_the_twin_chooses(found: Instance, threshold: int, share: float) -> None:
     """WA-31: E1, E2. Topics that were rejected or chosen are never chosen again, and rises of values are not missed."""
     capacity = int(found.cost.sum() * share)

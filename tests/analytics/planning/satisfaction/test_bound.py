@@ -10,7 +10,7 @@ from tests.support.instances import instances, optimum
 
 
 @given(instances(), st.integers(1, 20), st.floats(0, 1))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_no_choice_of_topics_surpasses_the_bounds(found: Instance, threshold: int, share: float) -> None:
     """WA-18 (thesis 6.4, theorems 6.7 and 6.13)."""
     capacity = int(found.cost.sum() * share)

@@ -24,7 +24,7 @@ def _listed(found: Covers, subscriber: int) -> list[tuple[list[int], float]]:
 
 
 @given(instances(), st.integers(1, 25))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_nobody_is_satisfied_further_than_his_covers_allow(found: Instance, threshold: int) -> None:
     """WA-18: what the relaxation rests on, for all choices of topics, by either metric."""
     events, many = found.events.tolist(), np.flatnonzero(found.topics_of.lengths > 1)

@@ -33,7 +33,7 @@ def workload(drawing: Drawn) -> Instance:
 
 
 @given(instances(8, 12), st.integers(1, 25), st.floats(0, 1), st.sampled_from(KEYS))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_lazy_or_not_the_choice_is_that_of_the_twin(found: Instance, threshold: int, share: float, key: Key) -> None:
     """WA-21; WA-31: E4, E5 (the choice is always the best, as worked out anew), E9."""
     capacity = int(found.cost.sum() * share)

@@ -10,7 +10,7 @@ keys = st.lists(st.integers(0, 6).map(float), min_size=1, max_size=40)
 
 
 @given(keys, st.lists(st.tuples(st.integers(0, 39), st.integers(0, 6).map(float)), max_size=30))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_items_leave_in_the_order_of_their_keys_after_changes(found: list[float], changes: list[tuple[int, float]]) -> None:
     made = heap(np.array(found))
     for number, key in changes:
@@ -31,7 +31,7 @@ def test_items_leave_in_the_order_of_their_keys_after_changes(found: list[float]
 
 
 @given(keys, st.integers(0, 40))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_what_does_not_fit_leaves_at_once(found: list[float], most: int) -> None:
     costs = np.arange(len(found)) * 7 % 41
     made = heap(np.array(found))

@@ -28,7 +28,7 @@ def _spotify() -> Instance:
 
 
 @given(instances(), st.integers(1, 20), st.floats(0, 1))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_it_fits_and_is_worth_at_least_the_greedy_choice_and_at_most_the_best(found: Instance, threshold: int, share: float) -> None:
     """WA-17, for our own choice: its value is the one counted anew."""
     capacity = int(found.cost.sum() * share)

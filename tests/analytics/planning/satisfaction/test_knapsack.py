@@ -18,7 +18,7 @@ def test_the_last_topic_is_taken_in_part() -> None:
 
 
 @given(ONES, st.floats(0, 60), st.floats(0, 5))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_shares_are_lowered_by_one_price_until_they_cost_the_capacity(
     given: list[tuple[float, int]], capacity: float, begin: float
 ) -> None:

@@ -32,7 +32,7 @@ def _of(*topics: list[int], events: list[int]) -> Instance:
 
 
 @given(instances(), st.integers(1, 20), st.floats(0, 1), st.sampled_from([0, 1, 7, 60]))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_no_choice_of_topics_surpasses_the_relaxation(found: Instance, threshold: int, share: float, sweeps: int) -> None:
     """WA-18, for our own bound, however early it is stopped."""
     capacity = int(found.cost.sum() * share)

@@ -34,7 +34,7 @@ def by_definition(found: Instance, threshold: int, capacity: int) -> list[int]:
 
 
 @problems
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_choice_is_that_of_the_definition(found: Instance, threshold: int, capacity_share: float) -> None:
     """WA-31: E1 (a topic that does not fit is left for good) and E2 (only undecided topics are valued anew)."""
     capacity = int(found.cost.sum() * capacity_share)
@@ -42,7 +42,7 @@ def test_the_choice_is_that_of_the_definition(found: Instance, threshold: int, c
 
 
 @problems
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_cost_is_within_the_capacity_and_the_satisfied_are_counted_right(found: Instance, threshold: int, share: float) -> None:
     """No choice is better than the best."""
     capacity = int(found.cost.sum() * share)

@@ -38,7 +38,7 @@ async def test_a_query_is_kept_apart_from_the_path(desk: Desk) -> None:
 
 
 @given(st.lists(st.binary(max_size=300), min_size=1, max_size=4), st.sampled_from([1, 7, 100, 1 << 20]))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_requests_in_any_chunking_get_the_same_answers(bodies: list[bytes], size: int) -> None:
     async def serve() -> None:
         desk = Desk()

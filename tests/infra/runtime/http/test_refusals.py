@@ -168,7 +168,7 @@ async def test_an_error_comes_after_the_answers_that_are_owed(desk: Desk) -> Non
 
 
 @given(st.lists(st.binary(max_size=40) | st.sampled_from([get("/echo"), post("/echo", b"x"), HANDSHAKE, b"\r\n\r\n"]), max_size=5))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_garbage_gets_answers_with_documented_codes_whole_or_byte_by_byte(parts: list[bytes]) -> None:
     async def serve(chunks: list[bytes]) -> tuple[bytes, bool]:
         desk = Desk()

@@ -16,7 +16,7 @@ SECOND = 1_000_000
 troubles = st.lists(st.tuples(st.sampled_from(["leave", "come", "drop", "wait"]), st.integers(0, 29)), max_size=12)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(troubles, st.integers(1, 1000))
 def test_after_a_heartbeat_meshes_are_within_their_bounds_whatever_happens(wanted: list[tuple[str, int]], seed: int) -> None:
     system = one_topic(30, seed=seed)

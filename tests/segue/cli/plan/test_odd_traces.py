@@ -37,7 +37,7 @@ def test_a_named_one_has_a_page_or_a_sentence(name: str, command: str, tmp_path:
     planned(command, ODD_TRACES[name], tmp_path)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(trace=odd_traces())
 def test_so_has_whatever_is_made_up(trace: OddTrace) -> None:
     for command in PAGES:

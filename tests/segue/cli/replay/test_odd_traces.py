@@ -47,7 +47,7 @@ def test_a_named_one_becomes_a_script_or_a_sentence(name: str, tmp_path: Path) -
         check(found)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(trace=odd_traces())
 def test_so_does_whatever_is_made_up(trace: OddTrace) -> None:
     with tempfile.TemporaryDirectory() as folder:

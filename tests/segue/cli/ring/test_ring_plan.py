@@ -97,7 +97,7 @@ def test_what_has_been_done_is_skipped_and_a_plan_of_yesterday_is_refused() -> N
 
 
 @given(st.lists(st.sampled_from(CONFIGURED[3:]), unique=True), st.sampled_from([(), ("b1",), ("b1", "b3")]), st.booleans())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_a_plan_that_is_followed_round_by_round_ends_where_it_should(add: list[str], drain: tuple[str, ...], gentle: bool) -> None:
     """DPS-15: wherever it is interrupted, the next round is found again."""
     if not add and not drain:
