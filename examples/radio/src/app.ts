@@ -113,7 +113,7 @@ function show(session: Session): void {
   let shown: View | undefined;
   function route(): void {
     shown?.close?.();
-    const [path = "", ...rest] = location.hash.slice(1).split("/").map(decodeURIComponent);
+    const [path = "", ...rest] = location.hash.slice(1).split("/").map(decoded);
     shown = viewOf(session, path, rest);
     title.textContent = shown.title;
     document.title = `${shown.title} · Segue Radio`;
@@ -126,6 +126,15 @@ function show(session: Session): void {
   left = new AbortController();
   addEventListener("hashchange", route, { signal: left.signal });
   route();
+}
+
+/** Returns a part of an address as it is meant; one that was mistyped as it stands. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }
 
 function viewOf(session: Session, path: string, rest: readonly string[]): View {

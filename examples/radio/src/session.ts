@@ -41,6 +41,8 @@ export class Session {
   #login: Login;
   #listeners = new Map<Topic, Set<() => void>>();
   #stopNews: () => void;
+  /** How often it was asked who the friends are: an answer that was overtaken says less than the one before it. */
+  #asked = 0;
 
   private constructor(login: Login, readonly roster: Roster) {
     this.#login = login;
@@ -59,7 +61,12 @@ export class Session {
   static async begin(user: string): Promise<Session> {
     const [login, roster] = await Promise.all([station.login(user), station.roster()]);
     const session = new Session(login, roster);
-    await session.#arrive();
+    try {
+      await session.#arrive();
+    } catch (error) {
+      session.end();
+      throw error;
+    }
     return session;
   }
 
@@ -157,8 +164,9 @@ export class Session {
   /** Asks whom the user follows, and who follows them. */
   async #people(): Promise<void> {
     const { social } = this.api;
+    const asked = (this.#asked += 1);
     const [friends, followers] = await Promise.all([all(social.friends()), all(social.followers())]);
-    this.#set("friends", () => ([this.friends, this.followers] = [friends, followers]));
+    if (asked === this.#asked) this.#set("friends", () => ([this.friends, this.followers] = [friends, followers]));
   }
 
   /** Asks what those did last who are heard from now on, and shows nothing of those who are not any more. */
