@@ -42,6 +42,7 @@ from .offloading import Offloading
 from .operator_handlers import VerifyOperator
 from .options import SLOT_BITS, BrokerOptions
 from .orders import ClusterOrders
+from .other_sites import OtherSites
 from .parting import Parting
 from .peer_roles import PeerRoles
 from .peers import Aggregators, HearingServices, OtherBrokers, PeerRole, PublishingServices
@@ -103,7 +104,7 @@ class Broker:
         self.subscribers = Subscribers(
             self.core,
             self.mesh,
-            self.far,
+            OtherSites(self.far),
             self.handover,
             self._recaller,
             outlets,

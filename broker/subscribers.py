@@ -9,7 +9,6 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from infra.kernel.announcer import PARTING_BEATS
 from infra.kernel.errors import Refused
 from infra.kernel.frames import (
     Announced,
@@ -35,11 +34,11 @@ from infra.runtime.link_handlers import makes_no_sense
 from infra.runtime.turns import in_turns
 
 from .bereavements import Bereavements
-from .client import SiteClient
 from .core import BrokerCore
 from .handover import Handover
 from .laggards import Laggards
 from .mesh import Mesh
+from .other_sites import OtherSites
 from .recaller import Recaller, RecallingLink
 from .recorded_rows import RECORDED, Rows
 from .site_outlets import SiteOutlets
@@ -102,7 +101,7 @@ class Subscriber:
 class Subscribers:
     """All subscribing links of one broker.
 
-    - `far`: has the client of every other site.
+    - `sites`: the other ones, which hear of what is wanted here.
     - `outlets`: what links to other sites are given their events by.
     - `bereavements`: answers those who have lost a broker, when `is_moved()` tells that nothing moves any more.
     - `part()`: parts from what has gone to other brokers, where that may be. Returns whether nothing of it is left here.
@@ -112,7 +111,7 @@ class Subscribers:
         self,
         core: BrokerCore,
         mesh: Mesh,
-        far: Mapping[str, SiteClient],
+        sites: OtherSites,
         handover: Handover,
         recaller: Recaller,
         outlets: SiteOutlets,
@@ -122,13 +121,10 @@ class Subscribers:
     ) -> None:
         self._bereavements, self._is_moved = bereavements, is_moved
         self.outlets = outlets
-        self._core, self._mesh, self._far, self._handover, self._recaller = core, mesh, far, handover, recaller
+        self._core, self._mesh, self._sites, self._handover, self._recaller = core, mesh, sites, handover, recaller
         self._site, self._part = mesh.site, part
         self.everyone: dict[Subscriber, None] = {}
-        # What must be reached at each site before former owners may give up the topics that have come, and how long that has taken.
-        self._adopted: dict[str, int] = {}
-        self._adopted_beats = 0
-        self._limbo = Limbo([client.announcer for client in far.values()])
+        self._limbo = Limbo(sites.announcers)
 
     def link_up(self, link: Link, learn: Callable[[View], None]) -> Subscriber:
         """Returns the handler of one more link, which wants nothing yet; see `Subscriber` for `learn`."""
@@ -200,7 +196,7 @@ class Subscribers:
         """Gives one that is behind what it lacks next, and tells it what of that has gone. Returns whether it is live again."""
         lost = laggards.lost
         is_live = laggards.serve(subscriber.bit, lambda: bool(subscriber.link.full))
-        if laggards.lost > lost and subscriber.link.knows(Lost) and subscriber.link.peer.site == self._site:
+        if laggards.lost > lost and subscriber.link.knows(Lost) and self._is_local(subscriber):
             subscriber.link.send(Lost([], LossReason.EXPIRED))
         return is_live
 
@@ -211,7 +207,7 @@ class Subscribers:
         known = [(topic, rows[topic]) for topic in topics if kind_of(topic) in bounds and topic in rows]
         for subscriber in self.everyone:
             mine: list[bytes] = [topic for topic, row in known if masks[row] & 1 << subscriber.bit]
-            if mine and subscriber.link.peer.site == self._site and subscriber.link.knows(Lost):
+            if mine and self._is_local(subscriber) and subscriber.link.knows(Lost):
                 subscriber.link.send(Lost(mine, reason))
 
     def seal(self) -> None:
@@ -243,7 +239,7 @@ class Subscribers:
     def settle(self) -> None:
         """Says how far this broker is: under which view nothing is left to do, here and for those who subscribe here."""
         number = self._mesh.view.number
-        has_taken = self._handover.over and self._adopted_is_wanted()
+        has_taken = self._handover.over and self._sites.know_adopted()
         done = has_taken and self.have_settled() and self._part()
         knows = all(subscriber.link.knows(Settled) for subscriber in self.everyone)
         self._mesh.settled(number if done else 0, knows=knows, taken=number if has_taken else 0)
@@ -255,20 +251,7 @@ class Subscribers:
     def adopt(self, topics: Sequence[tuple[Topic, bool]]) -> None:
         """Goes on recording topics that have come from another broker; for each, whether it was followed at this site."""
         if news := self._core.recorded.adopt(topics):
-            for client in self._far.values():
-                client.want(news)
-            self._adopted = {site: client.announcer.mark() for site, client in self._far.items()}
-            self._adopted_beats = 0
-            self._wants(news, self._adopted)
-
-    def _adopted_is_wanted(self) -> bool:
-        """Tells whether other sites know that events of adopted topics are wanted here. None is waited for for ever."""
-        self._adopted = {
-            site: mark
-            for site, mark in self._adopted.items()
-            if self._far[site].alive and self._far[site].announcer.reached.get(site, 0) < mark
-        }
-        return not self._adopted or self._adopted_beats > PARTING_BEATS
+            self._wants(news, self._sites.adopt(news))
 
     def unsettled(self) -> list[str]:
         """Returns the names of those that have not said that they are done with the view that holds, sorted."""
@@ -307,16 +290,15 @@ class Subscribers:
         elif not topics:
             # An empty change asks for an answer behind all that was sent before: by the other sites, too.
             self.outlets.release(subscriber.link)
-            for client in self._seen_by(subscriber).values():
-                client.announcer.ask_all()
+            if self._is_local(subscriber):
+                self._sites.ask_all()
         else:
             self._bereavements.wants(subscriber, topics)
             news = self._core.subscribe(subscriber.bit, topics, frame.handles)
             self._weigh(subscriber, topics, frame, news)
-            for client in self._far.values() if news else ():
-                client.want(news)
+            self._sites.want(news)
         # After `want`: the mark of a site says how far it must get for this very change to be installed there.
-        marks = {site: client.announcer.mark() for site, client in self._seen_by(subscriber).items()}
+        marks = self._sites.marks if self._is_local(subscriber) else {}
         subscriber.receipts.record(frame.n, {self._site: 0} | marks)
         self._wants(news, marks)
 
@@ -328,30 +310,26 @@ class Subscribers:
 
     def _weigh(self, subscriber: Subscriber, topics: Sequence[Topic], frame: Subscribe, news: Rows) -> None:
         """Notes about how many follow `topics`: of those of another site for our link to it, of ours for the other sites."""
-        if subscriber.link.peer.site != self._site:
+        if not self._is_local(subscriber):
             self.outlets.weigh(subscriber.link, frame.handles, frame.gains)
-        elif self._far:
+        elif self._sites:
             self._core.gains.subscribed(subscriber.bit, topics, frame.gains, news)
 
-    def _seen_by(self, subscriber: Subscriber) -> Mapping[str, SiteClient]:
-        """Returns the sites whose state matters to `subscriber`: none but this one matters to a broker of another site."""
-        return self._far if subscriber.link.peer.site == self._site else {}
+    def _is_local(self, subscriber: Subscriber) -> bool:
+        """Tells whether `subscriber` is of this site. Only then the state of other sites matters to it."""
+        return subscriber.link.peer.site == self._site
 
     def _withdraw(self, silent: Rows, dead: Rows) -> None:
-        if silent:
-            for client in self._far.values():
-                client.unwant(topic for _, topic in silent)
+        self._sites.unwant(silent)
         if dead:
             self._limbo.add(dead)
             self.release()
 
     def tick(self, now_s: float) -> None:
         """Ends the recording of what nobody has followed for long at `now_s`, and frees rows."""
-        self._adopted_beats += 1
+        self._sites.tick()
         self._withdraw(*self._core.recorded.tick(now_s))
-        if changed := self._core.gains.changed():
-            for client in self._far.values():
-                client.reweigh(changed)
+        self._sites.reweigh(self._core.gains.changed())
         self.release()
 
     def hand_over(self) -> Iterator[float]:
@@ -369,10 +347,10 @@ class Subscribers:
 
     def tell_all(self) -> None:
         """Tells everybody what is installed, after another site has got further or is lost."""
-        if self._adopted:
+        if self._sites.are_adopting:
             self.settle()
         if self._core.unheard is not None:
-            self._core.unheard.reach({site: client.announcer.reached.get(site, 0) for site, client in self._far.items()})
+            self._core.unheard.reach(self._sites.reached)
         self.release()
         for subscriber in self.everyone:
             self.tell(subscriber)
@@ -384,7 +362,7 @@ class Subscribers:
         """
         if self._core.laggards is not None and subscriber.bit in self._core.laggards:
             return
-        reached = {site: client.announcer.reached.get(site, 0) for site, client in self._seen_by(subscriber).items()}
+        reached = self._sites.reached if self._is_local(subscriber) else {}
         if (news := subscriber.receipts.advance({self._site: 0} | reached)) is not None:
             stamps = subscriber.link.stamps
             subscriber.link.send(news if stamps is None else replace(news, stamps=stamps()))
