@@ -10,8 +10,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Final
 
-from infra.kernel.announcer import Outlet
 from infra.kernel.frames import Gone, Here
+from infra.kernel.outlet import Outlet
 from infra.kernel.ring import Ring, hash64
 
 from .soon import Soon

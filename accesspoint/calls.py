@@ -3,11 +3,11 @@
 from collections import defaultdict
 from typing import Final
 
-from infra.kernel.announcer import Outlet
 from infra.kernel.errors import Refused
 from infra.kernel.frames import Call, Reply
 from infra.kernel.live_nodes import LiveNodes
 from infra.kernel.open_calls import OpenCalls, Then
+from infra.kernel.outlet import Outlet
 
 SERVICE_OF: Final = {
     "act": "presence",

@@ -10,11 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Final, NamedTuple, Protocol
 
-from infra.kernel.announcer import Announcer, Outlet
+from infra.kernel.announcer import Announcer
 from infra.kernel.errors import Refused
 from infra.kernel.every_one import for_every_one
 from infra.kernel.frames import Recall, Recalled
 from infra.kernel.loss_reasons import LossReason
+from infra.kernel.outlet import Outlet
 from infra.kernel.topics import Topic, format_topic, parse_topic
 
 from . import messages

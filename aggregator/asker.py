@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from infra.kernel.announcer import Outlet
+from infra.kernel.outlet import Outlet
 
 
 class Asker(Protocol):

@@ -4,9 +4,9 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from infra.kernel.announcer import Outlet
 from infra.kernel.events import Event, waiting_bytes
 from infra.kernel.frames import Publish, Published
+from infra.kernel.outlet import Outlet
 
 MAX_WAITING_BYTES: Final = 32 << 20
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final, NamedTuple
 
-from infra.kernel.announcer import Outlet
 from infra.kernel.frames import NOBODY, Barred
+from infra.kernel.outlet import Outlet
 
 AT_ONCE: Final = 1000
 EVERYBODY: Final = NOBODY

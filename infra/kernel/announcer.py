@@ -20,7 +20,9 @@ from functools import partial
 from itertools import islice
 from typing import Any, Final, NamedTuple, Protocol
 
+from .announced_node import AnnouncedNode
 from .frames import Frame, Subscribe, Unsubscribe, View
+from .outlet import Outlet
 from .ring import Ring, cell_of, hash64
 from .topics import Topic
 
@@ -30,20 +32,11 @@ MAX_MARKS: Final = 1024
 # A site that is lost while topics move must not keep their former owners for ever.
 PARTING_BEATS: Final = 10
 MAX_PARTINGS: Final = 4
-# So many topics are remembered as fresh for a node without a link.
-MAX_FRESH: Final = 1 << 20
 
 Wanted = Callable[[], Iterable[tuple[int, Topic]]]
 GainsOf = Callable[[Sequence[int]], bytes]
 Told = dict[str, int]
 """Slot -> number of the last change sent to it."""
-
-
-class Outlet(Protocol):
-    """The way of frames to one node. They arrive in order, or not at all."""
-
-    def send(self, frame: Frame) -> None:
-        """Queues `frame`. It never blocks."""
 
 
 class WantedByCell(Protocol):
@@ -67,68 +60,6 @@ class _WantedInAll:
 
     def note_cell(self, row: int, cell: int) -> None:
         pass
-
-
-class _Node:
-    """One node of the announced site.
-
-    - `sent`: the number of the last change that it was sent. Numbers never start again, not even on a new link.
-    - `done`: up to which change it has done them, on this link.
-    - `applied`: for each site, up to which change they are installed there, as this link has told.
-    - `open`: changes with topics that are new to it, and that it has not said to be done.
-    - `fresh`: topics that were new to it, or to another node, when its link broke, or are wanted since; None before a link broke. One that
-      moves to it then has come by another way before.
-    """
-
-    __slots__ = ("applied", "done", "fresh", "open", "outlet", "sent")
-
-    def __init__(self) -> None:
-        self.sent = 0
-        self.outlet: Outlet | None = None
-        self.open: deque[tuple[int, Sequence[Topic]]] = deque()
-        self.fresh: set[Topic] | None = None
-        self._begin()
-
-    def up(self, outlet: Outlet) -> set[Topic]:
-        """Goes on over a new link. Returns what was fresh."""
-        fresh, self.fresh = self.fresh or set(), None
-        self.outlet = outlet
-        self._begin()
-        return fresh
-
-    def down(self) -> None:
-        """Goes on without a link."""
-        if self.outlet is not None:
-            self.fresh = {topic for _, topics in self.open for topic in topics}
-        self.outlet = None
-        self._begin()
-
-    def _begin(self) -> None:
-        # A new link gets everything under new numbers, so what the old one has answered says nothing any more.
-        self.done = 0
-        self.applied: dict[str, int] = {}
-        self.open.clear()
-
-    def unanswered(self) -> set[Topic]:
-        """Returns the topics that were new to it, and that it has not said to be done."""
-        return (self.fresh or set()).union(*(topics for _, topics in self.open))
-
-    def told(self, topics: Sequence[Topic]) -> None:
-        """Notes that the last change had `topics`, which are new to the node."""
-        if self.outlet is not None:
-            self.open.append((self.sent, topics))
-        elif self.fresh is not None:
-            self.fresh.update(topics)
-
-    def refresh(self, topics: Iterable[Topic]) -> None:
-        """Notes that `topics` are new to another node."""
-        if self.fresh is not None and len(self.fresh) < MAX_FRESH:
-            self.fresh.update(topics)
-
-    def close(self, topics: Iterable[Topic]) -> None:
-        """Notes that `topics` are not wanted any more."""
-        if self.fresh is not None:
-            self.fresh.difference_update(topics)
 
 
 class _Mark(NamedTuple):
@@ -172,7 +103,7 @@ class Announcer:
         self._fell: dict[str, int] = {}
         self.keeps_former = False
         self._rows: WantedByCell = by_cell or _WantedInAll(wanted)
-        self._nodes: dict[str, _Node] = {}
+        self._nodes: dict[str, AnnouncedNode] = {}
         self._marks = deque([_Mark(1, {})])
         self._partings: deque[_Parting] = deque()
         self._beat = 0
@@ -335,8 +266,8 @@ class Announcer:
         nodes = ((self._nodes[slot], n) for slot, n in told.items())
         return all(node.outlet is None or (node.done >= n and min(node.applied.values(), default=n) >= n) for node, n in nodes)
 
-    def _node(self, slot: str) -> _Node:
-        return self._nodes.setdefault(slot, _Node())
+    def _node(self, slot: str) -> AnnouncedNode:
+        return self._nodes.setdefault(slot, AnnouncedNode())
 
     def _owner(self, row: int, topic: Topic) -> str | None:
         hashed = hash64(topic)

@@ -8,10 +8,10 @@ from collections.abc import Callable, Collection
 from functools import partial
 from typing import Final
 
-from infra.kernel.announcer import Outlet
 from infra.kernel.errors import Refused
 from infra.kernel.frames import NOBODY, Call, Reply
 from infra.kernel.open_calls import OpenCalls
+from infra.kernel.outlet import Outlet
 
 # More questions than this wait for no further answers: nobody else is asked until some are done.
 MAX_QUESTIONS: Final = 10_000

@@ -1,0 +1,73 @@
+"""A node that is told which topics are wanted (`announcer`): what it was sent, and what of that it has done. Pure."""
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from .outlet import Outlet
+from .topics import Topic
+
+# So many topics are remembered as fresh for a node without a link.
+MAX_FRESH: Final = 1 << 20
+
+
+class AnnouncedNode:
+    """One node of the announced site.
+
+    - `sent`: the number of the last change that it was sent. Numbers never start again, not even on a new link.
+    - `done`: up to which change it has done them, on this link.
+    - `applied`: for each site, up to which change they are installed there, as this link has told.
+    - `open`: changes with topics that are new to it, and that it has not said to be done.
+    - `fresh`: topics that were new to it, or to another node, when its link broke, or are wanted since; None before a link broke. One that
+      moves to it then has come by another way before.
+    """
+
+    __slots__ = ("applied", "done", "fresh", "open", "outlet", "sent")
+
+    def __init__(self) -> None:
+        self.sent = 0
+        self.outlet: Outlet | None = None
+        self.open: deque[tuple[int, Sequence[Topic]]] = deque()
+        self.fresh: set[Topic] | None = None
+        self._begin()
+
+    def up(self, outlet: Outlet) -> set[Topic]:
+        """Goes on over a new link. Returns what was fresh."""
+        fresh, self.fresh = self.fresh or set(), None
+        self.outlet = outlet
+        self._begin()
+        return fresh
+
+    def down(self) -> None:
+        """Goes on without a link."""
+        if self.outlet is not None:
+            self.fresh = {topic for _, topics in self.open for topic in topics}
+        self.outlet = None
+        self._begin()
+
+    def _begin(self) -> None:
+        # A new link gets everything under new numbers, so what the old one has answered says nothing any more.
+        self.done = 0
+        self.applied: dict[str, int] = {}
+        self.open.clear()
+
+    def unanswered(self) -> set[Topic]:
+        """Returns the topics that were new to it, and that it has not said to be done."""
+        return (self.fresh or set()).union(*(topics for _, topics in self.open))
+
+    def told(self, topics: Sequence[Topic]) -> None:
+        """Notes that the last change had `topics`, which are new to the node."""
+        if self.outlet is not None:
+            self.open.append((self.sent, topics))
+        elif self.fresh is not None:
+            self.fresh.update(topics)
+
+    def refresh(self, topics: Iterable[Topic]) -> None:
+        """Notes that `topics` are new to another node."""
+        if self.fresh is not None and len(self.fresh) < MAX_FRESH:
+            self.fresh.update(topics)
+
+    def close(self, topics: Iterable[Topic]) -> None:
+        """Notes that `topics` are not wanted any more."""
+        if self.fresh is not None:
+            self.fresh.difference_update(topics)
