@@ -62,6 +62,7 @@ class _Copy:
         self.past: Past | None = None
         self.n = 0
         self._rows: dict[Topic, int] = {}
+        self._last_row = 0
 
     def take(self, frame: Copies) -> None:
         self.n = max(self.n, frame.n)
@@ -79,7 +80,10 @@ class _Copy:
                     self.past = part
 
     def _row(self, topic: Topic) -> int:
-        return self._rows.setdefault(topic, len(self._rows))
+        if (row := self._rows.get(topic)) is None:
+            # Never one that was given before: topics are forgotten in any order, and another one may still have it.
+            row = self._rows[topic] = self._last_row = self._last_row + 1
+        return row
 
     def _learn(self, topics: Collection[Topic], lasts: Collection[tuple[int, int]], ids: Collection[list[bytes]]) -> None:
         for topic, last, known in zip(topics, lasts, ids, strict=True):

@@ -8,7 +8,7 @@ import pytest
 from broker.bereavements import Bereavements
 from broker.copies import OwnerCopies
 from broker.core import BrokerCore
-from broker.inheritance import Inheritance
+from broker.inheritance import AT_ONCE, Inheritance
 from broker.tenure import Tenure
 from broker.window import EventWindow
 from broker.window_bounds import WindowBounds
@@ -256,3 +256,19 @@ def test_what_is_too_old_goes_and_is_told_as_that() -> None:
     assert {tenure.epoch: tenure.too_old for tenure in past.tenures}[STREAM] == {"playlist": 2}
     assert heir.bereft({EPOCH: 1, STREAM: 2}) == [Inherited("b1", ["playlist"])]
     assert heir.got == []
+
+
+def test_a_topic_that_comes_when_others_were_forgotten_has_its_own_events() -> None:
+    """DPS-18: it got the place of one that was still there, and followers of either got events of both."""
+    heir = Heir()
+    fillers = [parse_topic(f"hm://playlist/user/ann/playlist/q{n}/") for n in range(AT_ONCE + 2)]
+    heir.take(event(fillers[0], 1), event(ONE, 2), *(event(topic, n) for n, topic in enumerate(fillers[1:], 3)))
+    heir.copies.tick(0.0)
+    heir.take(event(ONE, 5000))
+    heir.copies.tick(100.0)
+    heir.copies.tick(121.0)
+    heir.take(event(OTHER, 5001), whole())
+    (kept,) = [frame for frame in heir.taken_over() if isinstance(frame, KeptEvents)]
+    assert dict(zip(kept.topics, kept.counts, strict=True)) == {ONE: 1, OTHER: 1}
+    assert heir.bereft({EPOCH: 0}) == [Inherited("b1", ["playlist"])]
+    assert heir.got == [5000, 5001]
