@@ -11,6 +11,7 @@
    remember the last view of a site that stopped as a whole.
 6. A slot that comes, or comes back, to a view that exists is in it after `grace_s`. By then all who must link to it have found it. One
    that was left out waits as well, also where it is the lowest: the others must hear first that it has served topics while they did.
+   And it must have said a word of itself, on the link on which it calls: one that is only heard may be about to end, without our knowing.
 7. A slot that was left out by a view that it had to take over leaves nobody out in turn for `CALM` times `dead_s`. Two that cannot
    hear each other, but are both heard by others, would outbid each other for ever.
 8. Who comes to a view that exists, and who leaves it, does so in steps (`steps`). The next step is taken when every broker has said that
@@ -168,8 +169,10 @@ class Membership:
         return slot != self._me and (slot in self._suspected or heard is None or now - heard > self._timing.suspect_s)
 
     def _may_join(self, slot: str, now: float) -> bool:
-        is_member = slot in self.view.slots or not self.view.slots
-        return is_member or now - self._since.get(slot, self._started) >= self._timing.grace_s
+        if slot in self.view.slots or not self.view.slots:
+            return True
+        has_said = slot == self._me or slot in self._words
+        return has_said and now - self._since.get(slot, self._started) >= self._timing.grace_s
 
     def _is_alive(self, slot: str, now: float) -> bool:
         if slot == self._me:

@@ -95,6 +95,7 @@ class Simulation:
         self.links[frozenset({one, other})] = self.now
         for me, peer in ((one, other), (other, one)):
             self.lives[me].rejoin(peer)
+            self.lives[me].told(peer, 0, knows=self.knows)
             if peer in self.leaving:
                 self.lives[me].leave(peer, self.clock(me))
             self.hear(me, peer, self.lives[peer].view)
@@ -510,6 +511,26 @@ def test_the_lowest_slot_that_others_left_out_comes_back_to_their_view_after_its
     assert not broker.tick(at_s - 0.01)
     assert broker.tick(at_s)
     assert broker.view == View(3, ("b1", "b2"))
+
+
+def test_one_that_has_left_does_not_come_back_to_the_view_because_a_newcomer_hears_it_and_it_has_not_called() -> None:
+    """DPS-15: it leaves before it has called the newcomer, which does not know that. So it got topics again, and ended with them."""
+    broker = Membership("b1", ["b1", "b2", "b3"], 0.0, TIMING)
+    broker.offer(View(1, ("b2", "b3")))
+    broker.offer(View(2, ("b3",)))
+    broker.told("b3", 2, knows=True)
+
+    def hear(now: float) -> bool:
+        broker.heard("b2", now)
+        broker.heard("b3", now)
+        return broker.tick(now)
+
+    assert not hear(0.0)
+    assert hear(TIMING.grace_s)
+    assert broker.view.slots == ("b1", "b3")
+    broker.told("b2", 0, knows=True)
+    assert hear(TIMING.grace_s + 0.1), "one that says something of itself stays"
+    assert broker.view.slots == ("b1", "b2", "b3")
 
 
 @pytest.mark.parametrize("count", [3, 4, 5])
