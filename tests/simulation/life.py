@@ -182,7 +182,15 @@ class SimulatedLife:
                 if message["op"] == "subscribed" and follower.recovers:
                     follower.position = None
                     self._given(follower, message["point"])
+                if "recovered" in message:
+                    self._recovered(follower, message)
         self._look()
+
+    def _recovered(self, follower: Follower, message: dict[str, Any]) -> None:
+        try:
+            self.oracle.answered(follower, _topics(message["lost"]))
+        except Violated as violated:
+            self.violate(str(violated))
 
     def _ended(self, follower: Follower, why: str) -> None:
         follower.ended = follower.ended or why
@@ -256,6 +264,7 @@ class SimulatedLife:
             return
         self._check()
         asked_s = self.world.loop.now_s
+        back.asks = {*back.wants}
         answer = await self._ask(
             back, "subscribe", topics=[_feed(topic) for topic in sorted(back.wants)], recover=True, wait="all", **fields
         )

@@ -1,6 +1,7 @@
 """A dumb model of who must get what. It knows nothing of brokers, views or links."""
 
 from collections import Counter
+from collections.abc import Container
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -52,6 +53,8 @@ class Follower:
     - `whole_since_s`: from when on it must have everything of a topic, while nothing goes wrong.
     - `gaps`: how often it was told that something of a topic may be missing.
     - `repeatable`: events that may come again, since it has said a point alone.
+    - `asks`: topics of which it has asked what it missed, as long as the answer has not come. `unexplained`: those of them of which an
+      epoch came without what it goes on from, with what is wrong if the answer does not say that something is missing.
     """
 
     name: str
@@ -75,6 +78,8 @@ class Follower:
     whole_since_s: dict[str, float] = field(default_factory=dict)
     gaps: Counter[str] = field(default_factory=Counter)
     repeatable: Counter[int] = field(default_factory=Counter)
+    asks: set[str] = field(default_factory=set)
+    unexplained: dict[str, str] = field(default_factory=dict)
 
     @property
     def is_there(self) -> bool:
@@ -176,4 +181,16 @@ class SimulationOracle:
                 self._check_jump(follower, former, follower.last[former], after[1])
         elif self.is_calm and before not in (None, life) and not (event.get("skipped") and life[0] not in PLAYLISTS):
             # Of what is no playlist the newest is kept: where it skips others, the first one of its epoch may be among them.
-            raise Violated(f"nothing is wrong, and {follower.name} does not hear which number this goes on from: {event}")
+            why = f"nothing is wrong, and {follower.name} does not hear which number this goes on from: {event}"
+            if life[0] not in follower.asks:
+                raise Violated(why)
+            # Of a topic of which something is missing nothing that was missed comes. What is live may come before the answer that says so.
+            follower.unexplained.setdefault(life[0], why)
+
+    def answered(self, follower: Follower, lost: Container[str]) -> None:
+        """Notes that a follower has heard of which topics something may be missing. Raises Violated where it had to hear that."""
+        wrong = [why for topic, why in follower.unexplained.items() if topic not in lost]
+        follower.asks.clear()
+        follower.unexplained.clear()
+        if wrong:
+            raise Violated(wrong[0])

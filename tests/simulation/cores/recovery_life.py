@@ -87,13 +87,21 @@ class ReturningSession(Session):
 
 
 class AskedTopics(NamedTuple):
-    """A message that asks for topics, after so many events at a time; whether it says numbers or a point, and whether a point."""
+    """A message that asks for topics, after so many events at a time; whether it says numbers or a point, and whether a point.
+
+    `point_s`, `before_point`: when that was given, and what had come by then.
+    """
 
     uris: list[str]
     published: int
     has_said: bool
     has_point: bool
     now_s: float
+    point_s: float
+    before_point: frozenset[int]
+
+
+UNASKED: Final = AskedTopics([], 0, has_said=False, has_point=False, now_s=0.0, point_s=0.0, before_point=frozenset())
 
 
 class Returner:
@@ -102,7 +110,7 @@ class Returner:
     - `wants`: topic -> the number of the first event that must come, where nothing is too old.
     - `got`: how often which event came. `repeatable`: those that may come again, since a point alone was said.
     - `lasts`: (uri, site) -> epoch and number of the last event.
-    - `point`, `point_s`: the last point, and when it was given.
+    - `point`, `point_s`: the last point, and when it was given. `before_point`: what had come by then.
     """
 
     def __init__(self, life: "RecoveryLife", name: str) -> None:
@@ -113,7 +121,8 @@ class Returner:
         self.repeatable: set[int] = set()
         self.lasts: dict[tuple[str, str], tuple[int, int]] = {}
         self.point: str | None = None
-        self.point_s = self.asked_s = 0.0
+        self.before_point: frozenset[int] = frozenset()
+        self.point_s = 0.0
         self.asked: dict[int, AskedTopics] = {}
 
     def told(self, message: dict[str, Any]) -> None:
@@ -136,7 +145,7 @@ class Returner:
 
     def _given(self, point: str | None) -> None:
         if point is not None:
-            self.point, self.point_s = point, self.life.now_s
+            self.point, self.point_s, self.before_point = point, self.life.now_s, frozenset(self.got)
 
     def _event(self, message: dict[str, Any]) -> None:
         uri, n, site = message["topic"], message["payload"]["n"], message["site"]
@@ -155,24 +164,24 @@ class Returner:
         self.life.looked_at["events"] += 1
 
     def _answered(self, message: dict[str, Any]) -> None:
-        uris, first_unasked, has_said, has_point, self.asked_s = self.asked.pop(message["id"], AskedTopics([], 0, False, False, 0.0))
+        asked = self.asked.pop(message["id"], UNASKED)
         lost = {each["topic"]: each["reason"] for each in message["lost"]}
         if message["recovered"] != (not lost):
             raise Violated(f"{self.name} is told {message}")
         self._given(message["point"])
-        for uri in uris:
+        for uri in asked.uris:
             if message["installed"] != "partial" and self.wants.get(uri) == NOT_YET:
                 self.wants[uri] = len(self.life.published)
-        for uri in uris if has_said else ():
+        for uri in asked.uris if asked.has_said else ():
             self.life.looked_at[lost.get(uri, "recovered")] += 1
             if uri in lost:
-                if has_point and not self.life.has_lied:
-                    self._check_reason(uri, lost[uri], first_unasked)
+                if asked.has_point and not self.life.has_lied:
+                    self._check_reason(uri, lost[uri], asked)
                 if uri in self.wants:
                     self.wants[uri] = len(self.life.published)
                 self.lasts = {key: place for key, place in self.lasts.items() if key[0] != uri}
             elif uri in self.wants and not self.life.has_lied:
-                self._check_whole(uri, first_unasked)
+                self._check_whole(uri, asked.published)
 
     def _check_whole(self, uri: str, first_unasked: int) -> None:
         owed = [n for n, (its, _) in enumerate(self.life.published[:first_unasked]) if its == uri and n >= self.wants[uri]]
@@ -183,13 +192,14 @@ class Returner:
         if missing := [n for n in owed if not self.got[n]]:
             raise Violated(f"{self.name} is told that nothing of {uri} is missing, and lacks {missing}")
 
-    def _check_reason(self, uri: str, reason: str, first_unasked: int) -> None:
-        missed = [n for n, (its, _) in enumerate(self.life.published) if its == uri and not self.got[n]]
+    def _check_reason(self, uri: str, reason: str, asked: AskedTopics) -> None:
+        # What has come behind the point counts, too: whoever owns the topic does not know of it.
+        behind = [n for n, (its, _) in enumerate(self.life.published) if its == uri and n not in asked.before_point]
         is_so = {
             "no-window": kind_of(TOPIC_OF[uri]) not in BOUNDS,
-            "expired": self.asked_s - self.point_s > AGE_S or self.life.now_s - self.point_s > AGE_S,
-            "too-much": len(missed) > BOUNDS[Kind.PLAYLIST].events,
-            "late": self.life.now_s - self.asked_s >= INSTALL_S,
+            "expired": self.life.now_s - asked.point_s > AGE_S,
+            "too-much": len(behind) > BOUNDS[Kind.PLAYLIST].events,
+            "late": self.life.now_s - asked.now_s >= INSTALL_S,
         }.get(reason, False)
         if not is_so:
             raise Violated(f"{self.name} is told without a cause that something of {uri} may be missing: {reason}")
@@ -337,7 +347,10 @@ class RecoveryLife(CoreLife):
         self._ids += 1
         for uri in uris:
             returner.wants.setdefault(uri, NOT_YET)
-        returner.asked[self._ids] = AskedTopics(list(uris), len(self.published), bool(fields), "point" in fields, self.now_s)
+        asked = AskedTopics(
+            list(uris), len(self.published), bool(fields), "point" in fields, self.now_s, returner.point_s, returner.before_point
+        )
+        returner.asked[self._ids] = asked
         self._say(returner.session, op="subscribe", id=self._ids, topics=uris, recover=True, wait="local", **fields)
 
     def _unsubscribe(self, who: int, first: int, *_: int) -> None:

@@ -39,6 +39,13 @@ def test_what_cores_decide_holds_whatever_peers_say(kind: str) -> None:
     assert looked_at > SEEDS
 
 
+def test_what_somebody_got_behind_their_point_counts_as_missed() -> None:
+    """They said a point that was older than what they had, so the owner took more for missed than it keeps. The life took that for lazy."""
+    found = run_core(7101421, "recovery", 100)
+    assert not found.violation
+    assert found.looked_at["too-much"] == 1
+
+
 @pytest.mark.parametrize("name", SHOWN)
 def test_a_planted_defect_shows_in_cores(name: str) -> None:
     """DPS-30"""

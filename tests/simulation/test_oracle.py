@@ -1,0 +1,46 @@
+"""The dumb model itself, where it has to wait before it can say that something is wrong."""
+
+from contextlib import nullcontext
+
+import pytest
+
+from .oracle import Follower, SimulationOracle, Violated
+from .process import SimulatedProcess
+
+
+def an_epoch_without_its_past(follower: Follower, oracle: SimulationOracle) -> None:
+    """Has a follower get an event of one epoch, and then one of another epoch that does not say what it goes on from."""
+    for epoch in (1, 2):
+        n = oracle.published("t1", "lon")
+        event = {"topic": "hm://playlist/user/ann/playlist/t1/", "site": "lon", "epoch": epoch, "seq": 1, "payload": {"n": n}}
+        oracle.take(follower, event)
+
+
+@pytest.fixture
+def oracle() -> SimulationOracle:
+    """A model of a life in which nothing is wrong."""
+    return SimulationOracle()
+
+
+@pytest.fixture
+def follower() -> Follower:
+    """Somebody who follows one topic."""
+    return Follower("ann", "sto/p1", SimulatedProcess("sto/p1"), follows={"t1"})
+
+
+def test_an_epoch_that_names_no_past_is_wrong_where_nothing_is(follower: Follower, oracle: SimulationOracle) -> None:
+    """DPS-1"""
+    with pytest.raises(Violated, match="does not hear which number this goes on from"):
+        an_epoch_without_its_past(follower, oracle)
+
+
+@pytest.mark.parametrize("lost", [["t1"], []])
+def test_what_is_live_may_come_before_the_answer_that_says_that_something_is_missing(
+    lost: list[str], follower: Follower, oracle: SimulationOracle
+) -> None:
+    """DPS-5: nothing that was missed of such a topic comes. It is wrong only where the answer says that nothing is missing."""
+    follower.asks = {"t1"}
+    an_epoch_without_its_past(follower, oracle)
+    with nullcontext() if lost else pytest.raises(Violated, match="does not hear which number this goes on from"):
+        oracle.answered(follower, lost)
+    assert not follower.asks
