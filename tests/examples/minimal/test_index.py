@@ -46,7 +46,10 @@ def of_the_docs(clients: str, notification: str, token: str) -> str:
 @pytest.mark.e2e
 @pytest.mark.parametrize("is_of_docs", [False, True], ids=["minimal", "docs"])
 async def test_a_friend_plays_and_an_album_comes_out(tmp_path: Path, is_of_docs: bool) -> None:
-    """SB-26: seen in a page of another origin on this machine, as the pages say it, line by line."""
+    """SB-26: seen in a page of another origin on this machine, as the pages say it, line by line.
+
+    On the page of the example bob is refused at first. When they have become friends, bob is heard, and nobody loads the page again.
+    """
     page = ""
 
     async def shown(_: web.Request) -> web.Response:
@@ -68,17 +71,25 @@ async def test_a_friend_plays_and_an_album_comes_out(tmp_path: Path, is_of_docs:
             addresses = json.loads(await site.stdout.readline())
             clients, notification, social = (first(addresses[kind]) for kind in ("clients", "notification", "social"))
             token = user_token(read_secret(tmp_path / "secret.key"), "alice")
-            await segue("privacy", "listening", "everyone", "--user", "bob", "--url", social, state=tmp_path)
+            if is_of_docs:
+                await segue("privacy", "listening", "everyone", "--user", "bob", "--url", social, state=tmp_path)
             page, here = of_the_docs(clients, notification, token), f"http://127.0.0.1:{runner.addresses[0][1]}"
             minimal = f"{here}/examples/minimal/index.html?{urlencode({'friends': 'bob', 'url': clients})}#token={token}"
             await browser.open(f"{here}/" if is_of_docs else minimal)
             await browser.until("document.querySelector('segue-feed').getAttribute('phase') === 'connected'")
+            if not is_of_docs:
+                await browser.within(f"{FEED}.getElementById('refused').childElementCount === 1")
+                for user, friend in (("alice", "bob"), ("bob", "alice")):
+                    await segue("friends", "add", friend, "--user", user, "--url", social, state=tmp_path)
+                await browser.within(f"{FEED}.getElementById('refused').childElementCount === 0")
             await segue("act", "play", "artist=Björk", "track=Jóga", "--user", "bob", "--url", clients, state=tmp_path)
             await browser.within(f"{FEED}.querySelector('li .what')?.textContent === 'bob playsJóga · Björk'")
             album = ("hm://notifications/feed/bjork%new-album/", "--kind", "album", "--payload", '{"artist": "Björk", "album": "Post"}')
             await segue("notify", *album, "--to", "alice", "--url", notification, state=tmp_path)
-            await browser.within(f"{BELL}.getElementById('badge').textContent === '1'")
-            assert await browser.value(f"{BELL}.querySelector('li .what').textContent") == "Björk has a new albumPost"
+            told = ["Björk has a new albumPost", *([] if is_of_docs else ["bob follows you now"])]
+            await browser.within(f"{BELL}.getElementById('badge').textContent === '{len(told)}'")
+            rows = f"[...{BELL}.querySelectorAll('li .what')].map((row) => row.textContent)"
+            assert await browser.value(rows) == told
             if is_of_docs:
                 await browser.within("document.querySelector('segue-preferences').shadowRoot.querySelector('table')")
             assert [each for each in browser.problems if "404" not in each] == []  # the page of the docs has no icon

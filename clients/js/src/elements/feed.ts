@@ -34,7 +34,7 @@ type Told = { readonly key: string } & ({ readonly event: PastEvent | SegueEvent
 
 /**
  * A feed. `friends` are names of users with blanks between them, or `*`: whoever is a friend of the user; `topics` are other topics, likewise. It begins with the last thing that each
- * friend did. What of them is refused is said. The attribute `phase` says whether it is connected.
+ * friend did. What of them is refused is said, and shown as soon as it is a friend's. The attribute `phase` says whether it is connected.
  */
 export class SegueFeed extends ClientElement {
   static readonly observedAttributes = ["url", "token", "friends", "topics"];
@@ -73,11 +73,12 @@ export class SegueFeed extends ClientElement {
     this.#refused.clear();
     until(client.on("event", (event) => this.#shows(event.topic) && this.#add(event)));
     until(client.on("gap", ({ topics }) => topics.some((topic) => this.#shows(topic)) && void this.#last(client, feedsOf(topics))));
-    until(client.on("ended", ({ topics }) => this.#refuse(topics.filter(({ topic }) => this.#topics.includes(topic)))));
+    until(client.on("ended", ({ topics }) => this.#refuse(client, topics.filter(({ topic }) => this.#topics.includes(topic)))));
+    until(client.on("friends", ({ topics }) => this.#befriended(client, topics)));
     until(client.on("state", ({ phase }) => this.#told(phase)));
     this.#told(client.state?.phase ?? "connecting");
     void this.#follow(client, friends);
-    if (this.#followsFriends) void this.#followFriends(client, until);
+    if (this.#followsFriends) void this.#followFriends(client);
   }
 
   /** Whether events of `topic` are shown. Of friends these are the feeds: a line in a feed tells of each change of their playlists. */
@@ -106,10 +107,19 @@ export class SegueFeed extends ClientElement {
     this.#refusals.replaceChildren(...lines.map((line) => element("p", "", line)));
   }
 
-  /** Shows that these are not followed, and why. */
-  #refuse(topics: readonly RejectedTopic[]): void {
+  /** Shows that these are not followed, and why. Feeds among them are heard as soon as they are those of friends: so who is one is followed. */
+  #refuse(client: Client, topics: readonly RejectedTopic[]): void {
     for (const each of topics) this.#refused.set(each.topic, each);
     this.changed();
+    if (!this.#followsFriends && feedsOf(topics.map(({ topic }) => topic)).length) void this.#followFriends(client);
+  }
+
+  /** Shows what of `topics`, which are followed now because they are of friends, belongs here. */
+  #befriended(client: Client, topics: Iterable<string>): void {
+    const feeds = feedsOf(topics).filter((topic) => this.#shows(topic));
+    for (const topic of feeds) this.#refused.delete(topic);
+    this.changed();
+    void this.#last(client, feeds);
   }
 
   async #follow(client: Client, friends: readonly string[]): Promise<void> {
@@ -117,35 +127,38 @@ export class SegueFeed extends ClientElement {
     try {
       const { rejected } = await client.subscribe(this.#topics);
       if (this.client !== client) return;
-      this.#refuse(rejected);
+      this.#refuse(client, rejected);
       if (rejected.length) this.tell("segue-error", refusal(rejected[0]!.code, rejected[0]!.reason));
-      await this.#last(client, friends.filter((topic) => !this.#refused.has(topic)));
+      void this.#last(client, friends.filter((topic) => !this.#refused.has(topic)));
     } catch (error) {
       this.#failed(client, this.#topics, error);
     }
   }
 
   #failed(client: Client, topics: readonly string[], error: unknown): void {
-    if (error instanceof Refused && this.client === client) this.#refuse(topics.map((topic) => ({ topic, code: error.code.name, reason: error.reason })));
+    if (error instanceof Refused && this.client === client) this.#refuse(client, topics.map((topic) => ({ topic, code: error.code.name, reason: error.reason })));
     this.tell("segue-error", error);
   }
 
-  /** Follows whoever is a friend, and begins with the last thing that each of them did, also of those who become one. */
-  async #followFriends(client: Client, until: (stop: () => void) => void): Promise<void> {
+  /** Follows whoever is a friend, and begins with the last thing that each of them did. Where nobody can say who is one, that is shown if all are wanted. */
+  async #followFriends(client: Client): Promise<void> {
     try {
       await client.follow("friends");
-      until(client.on("friends", ({ topics }) => void this.#last(client, feedsOf(topics))));
-      await this.#last(client, feedsOf(client.topics));
+      if (this.client === client) this.#befriended(client, client.topics);
     } catch (error) {
-      this.#failed(client, [this.words.allFriends], error);
+      if (this.#followsFriends) this.#failed(client, [this.words.allFriends], error);
     }
   }
 
-  /** Shows what friends did before, or while something was missed. */
+  /** Shows what friends did before, or while something was missed. Where that cannot be had, what they do is shown all the same. */
   async #last(client: Client, friends: readonly string[]): Promise<void> {
     if (!friends.length) return;
-    const events = await client.last(friends);
-    if (this.client === client) for (const event of [...events].sort((one, other) => one.tsMs - other.tsMs)) this.#add({ ...event, gap: 0 });
+    try {
+      const events = await client.last(friends);
+      if (this.client === client) for (const event of [...events].sort((one, other) => one.tsMs - other.tsMs)) this.#add({ ...event, gap: 0 });
+    } catch (error) {
+      this.tell("segue-error", error);
+    }
   }
 
   #told(phase: string): void {

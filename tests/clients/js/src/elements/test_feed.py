@@ -147,6 +147,48 @@ async def test_what_the_user_may_hear_no_longer_is_said(browser: Browser, page: 
     await told_as_refused(browser, "Du får inte höra vad bob gör.")
 
 
+async def test_who_is_refused_by_name_is_shown_as_soon_as_they_are_a_friend(
+    browser: Browser, page: ElementPage, server: ScriptedServer
+) -> None:
+    """SB-6: that took a reload of the page."""
+
+    def refuses_eve(message: Message) -> Message:
+        rejected = [{"topic": EVE, "code": "forbidden", "number": 4204, "reason": "eve lets friends hear"}]
+        return {**subscribed(message), "rejected": rejected if EVE in message["topics"] else []}
+
+    server.answers["subscribe"] = refuses_eve
+    try:
+        peer = await opened(browser, page, server, "bob eve")
+        await told_as_refused(browser, "You may not hear what eve does.")
+        while "follow" not in await peer.heard("subscribe"):
+            pass
+        await peer.send({"op": "followed", "topics": ["hm://presence/user/dan/"], "left": [], "beyond": 0, "whole": True})
+        await peer.send({"op": "followed", "topics": [EVE], "left": [], "beyond": 0, "whole": True})
+        await shows(browser, "eve playsIndigo · Moloko")
+        await told_as_refused(browser)
+        await peer.send(event("hm://presence/user/dan/", 1))
+        await peer.send(event(EVE, 1))
+        await shows(browser, "eve playsBjörk", "eve playsIndigo · Moloko")
+        assert browser.problems == []
+    finally:
+        server.answers["subscribe"] = subscribed
+
+
+async def test_where_presence_cannot_be_asked_what_friends_do_is_shown_all_the_same(
+    browser: Browser, page: ElementPage, server: ScriptedServer
+) -> None:
+    server.answers["last"] = lambda message: error("unavailable", 4300, id=message["id"], reason="presence does not answer")
+    peer = await opened(browser, page, server, "bob")
+    await peer.send(event(BOB, 1))
+    await shows(browser, "bob playsBjörk")
+    await peer.send({"op": "gap", "topics": [BOB], "reason": "evicted"})
+    await peer.heard("last")
+    await peer.send(event(BOB, 2))
+    await browser.within(f"{ROWS}.length > 1")
+    await told_as_refused(browser)
+    assert browser.problems == []
+
+
 async def test_where_nobody_can_say_who_the_friends_are_that_is_said(browser: Browser, page: ElementPage, server: ScriptedServer) -> None:
     server.answers["subscribe"] = lambda message: error("unavailable", 4300, id=message["id"], reason="there is no social service")
     page.body = f"<segue-feed url='{server.url}' token='secret' friends='*'></segue-feed>"
