@@ -8,7 +8,7 @@ from ..stamp import PAYLOAD_BYTES
 from .dialect import DialectError
 
 TOKEN: Final = "bench"
-_CONNECT: Final = b'CONNECT {"verbose":false,"pedantic":false,"auth_token":"%b"}\r\n' % TOKEN.encode()
+CONNECT: Final = b'CONNECT {"verbose":false,"pedantic":false,"auth_token":"%b"}\r\n' % TOKEN.encode()
 
 
 class Nats:
@@ -23,7 +23,7 @@ class Nats:
 
     def hello(self, client: int, topics: Sequence[str]) -> list[bytes]:
         lines = "".join(f"SUB {topic} {number}\r\n" for number, topic in enumerate(topics, 1))
-        return [_CONNECT + lines.encode() + b"PING\r\n"]
+        return [CONNECT + lines.encode() + b"PING\r\n"]
 
     def confirms(self, message: bytes) -> bool:
         if b"-ERR" in message:
@@ -37,7 +37,7 @@ class Nats:
         return b"PUB %b %d\r\n" % (topic.encode(), PAYLOAD_BYTES), b"\r\n"
 
     def greeting(self, publisher: int) -> bytes:
-        return _CONNECT
+        return CONNECT
 
     def http_head(self, content_type: str) -> bytes:
         raise TypeError("NATS takes no HTTP")

@@ -9,36 +9,31 @@ import os
 import random
 import sys
 import time
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-import aiohttp
 import click
 import msgspec
 
 from infra.runtime.event_loop import run
-from segue.cli.state import secret_of
-from segue.cluster.tokens import service_token, user_token
 
 from ..clients import Clients
-from ..dialects.recovering import RecoveringSegue
-from ..dialects.segue import Segue
+from ..dialects import Dialect
 from ..meter import cpu_s
 from ..plan import Target
 from ..shape import WorkloadShape
 from ..workload import GeneratedWorkload
 from .latencies import Latencies
+from .returning import Returning
+from .returning_nats import ReturningToNats
+from .returning_segue import ReturningToSegue
 
 HANDSHAKES: Final = 64
-BATCH: Final = 500
-POINT_S: Final = 10.0
 
 
 class ReconnectPlan(msgspec.Struct, frozen=True, kw_only=True):
     """The plan of a run.
 
-    - `target`: the site.
+    - `target`: the site, or a NATS with JetStream.
     - `shape`: the clients and their topics.
     - `missed`: events that each client misses in the mean, at most one on each topic.
     - `alone`: the first so many clients come back one after the other, before all others come at once.
@@ -72,17 +67,19 @@ class ReconnectFigures(msgspec.Struct, frozen=True, kw_only=True):
 
 async def measure(plan: ReconnectPlan) -> ReconnectFigures:
     """Measures those who come back alone, waits for a line on standard input, and measures all others."""
-    dialect, workload = Segue(plan.target.state), GeneratedWorkload(plan.shape)
-    follows = [[dialect.topic(f"{plan.shape.prefix}{topic}") for topic in sorted(topics)] for topics in workload.follows]
-    before = _clients(plan, RecoveringSegue(plan.target.state) if plan.recovers else dialect)
+    server: Returning = ReturningToSegue(plan.target) if plan.target.speaks == "segue" else ReturningToNats(plan.target)
+    plain, workload = server.plain(), GeneratedWorkload(plan.shape)
+    topics = [plain.topic(f"{plan.shape.prefix}{number}") for number in range(plan.shape.topics)]
+    follows = [[topics[number] for number in sorted(numbers)] for numbers in workload.follows]
+    before = _clients(plan, server.staying() if plan.recovers else plain)
     await before.connect(before.hellos(follows), HANDSHAKES)
-    point = await _point(plan.target) if plan.recovers else ""
+    await server.mark()
     before.leave()
     spoken = _spoken(plan, workload)
-    await _publish(plan.target, [dialect.topic(f"{plan.shape.prefix}{topic}") for topic in spoken])
+    await server.publish([topics[number] for number in spoken])
 
-    recovering = RecoveringSegue(plan.target.state, point)
-    after = _clients(plan, recovering if plan.recovers else dialect)
+    recovering = server.recovering()
+    after = _clients(plan, recovering if plan.recovers else plain)
     hellos = after.hellos(follows)
     alone = [await _connected_ms(after, hello) for hello in hellos[: plan.alone]]
     click.echo("missed")
@@ -102,7 +99,7 @@ async def measure(plan: ReconnectPlan) -> ReconnectFigures:
     )
 
 
-def _clients(plan: ReconnectPlan, dialect: Segue) -> Clients:
+def _clients(plan: ReconnectPlan, dialect: Dialect) -> Clients:
     return Clients(dialect, plan.target.clients_at, plan.shape.clients, lambda: None, plan.target.ca_file)
 
 
@@ -125,40 +122,6 @@ async def _connected_ms(clients: Clients, hello: bytes) -> float:
     begun_s = time.monotonic()
     await clients.connect([hello], 1)
     return (time.monotonic() - begun_s) * 1000
-
-
-async def _point(target: Target) -> str:
-    """Returns a point of now. Raises TimeoutError."""
-    async with asyncio.timeout(POINT_S), aiohttp.ClientSession() as http:
-        socket = await http.ws_connect(f"ws://{target.clients_at}/v1/connect", protocols=["segue.v1"])
-        token = user_token(secret_of(Path(target.state)), "keeper")
-        await _say(socket, {"op": "hello", "token": token, "client": "keeper", "device": "desktop"})
-        await _say(socket, {"op": "subscribe", "id": 1, "topics": ["hm://presence/user/keeper/"], "wait": "local", "recover": True})
-        while True:
-            await _say(socket, {"op": "ping", "point": True})
-            while (message := await socket.receive_json())["op"] != "pong":
-                pass
-            if message.get("point"):
-                await socket.close()
-                return str(message["point"])
-
-
-async def _say(socket: aiohttp.ClientWebSocketResponse, message: dict[str, Any]) -> None:
-    await socket.send_str(msgspec.json.encode(message).decode())
-
-
-async def _publish(target: Target, topics: Sequence[str]) -> None:
-    """Publishes an event on each of `topics`. Raises `aiohttp.ClientError` for what was refused."""
-    headers = {
-        "Authorization": f"Bearer {service_token(secret_of(Path(target.state)), 'presence')}",
-        "Content-Type": "application/x-ndjson",
-    }
-    async with aiohttp.ClientSession(headers=headers, raise_for_status=True) as http:
-        for start in range(0, len(topics), BATCH):
-            some = topics[start : start + BATCH]
-            lines = b"\n".join(msgspec.json.encode({"topic": topic, "kind": "play", "payload": {"track": "t" * 100}}) for topic in some)
-            async with http.post(f"http://{target.publish_at}/v1/events", data=lines) as response:
-                await response.read()
 
 
 if __name__ == "__main__":

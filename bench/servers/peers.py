@@ -20,6 +20,7 @@ _NATS: Final = """
 listen: "127.0.0.1:{tcp}"
 authorization {{ token: "{token}" }}
 websocket {{ listen: "127.0.0.1:{ws}", {tls} }}
+{more}
 """
 _MOSQUITTO: Final = """
 persistence false
@@ -52,10 +53,10 @@ def _lacks_program(name: str) -> Callable[[BenchSetting], str]:
 
 
 @contextmanager
-def _nats(setting: BenchSetting, tls: str = "no_tls: true") -> Iterator[Target]:
+def _nats(setting: BenchSetting, tls: str = "no_tls: true", more: str = "") -> Iterator[Target]:
     tcp, ws = free_port(), free_port()
     config = setting.scratch / "nats.conf"
-    config.write_text(_NATS.format(tcp=tcp, ws=ws, token=TOKEN, tls=tls))
+    config.write_text(_NATS.format(tcp=tcp, ws=ws, token=TOKEN, tls=tls, more=more))
     with spawned([_program(setting, "nats-server"), "-c", str(config)], setting.server_core) as process:
         await_port(process, tcp)
         await_port(process, ws)
@@ -68,6 +69,13 @@ def nats_over_tls(setting: BenchSetting) -> Iterator[Target]:
     pair = bench_pair(setting)
     with _nats(setting, f'tls {{ cert_file: "{pair.certificate}", key_file: "{pair.key}" }}') as target:
         yield msgspec.structs.replace(target, ca_file=str(pair.ca_file))
+
+
+@contextmanager
+def nats_with_streams(setting: BenchSetting) -> Iterator[Target]:
+    """Runs NATS with JetStream, for streams in memory."""
+    with _nats(setting, more=f'jetstream {{ store_dir: "{setting.scratch}", max_memory_store: 1G }}') as target:
+        yield target
 
 
 @contextmanager

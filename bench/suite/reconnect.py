@@ -2,14 +2,15 @@
 
 import sys
 from statistics import median
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
 from ..micro.reconnecting import ReconnectFigures, ReconnectPlan
-from ..plan import GeneratorPlan, Go, RunResult
+from ..plan import GeneratorPlan, Go, Publishing, RunResult, Target
 from ..process import spawned
-from ..runner import Record, Runner
+from ..runner import Record, Runner, Start
+from ..servers.peers import nats_with_streams
 from ..servers.segue import three_processes
 from ..shape import WorkloadShape
 from ..table import MarkdownTable, spread, verdict
@@ -23,6 +24,14 @@ MOST_ALONE_MS: Final = 50.0
 MOST_TIME: Final = 1.3
 MOST_OTHERS: Final = 5.0
 WITH, WITHOUT = "with recovery", "without"
+JETSTREAM, NATS = "nats, ordered consumers", "nats"
+
+
+class _Server(NamedTuple):
+    """A server of the comparison. `plain` is the row that those who recover are compared with; its own where they do not."""
+
+    start: Start
+    plain: str
 
 
 def measure(runner: Runner) -> list[MarkdownTable]:
@@ -32,13 +41,20 @@ def measure(runner: Runner) -> list[MarkdownTable]:
 
 
 def reconnects(runner: Runner, shape: WorkloadShape, alone: int) -> list[MarkdownTable]:
-    """Measures the clients of `shape` with recovery and without in turn, each on a fresh site. `alone` of them come one by one."""
-    found: dict[str, list[ReconnectFigures]] = {WITHOUT: [], WITH: []}
-    others: dict[str, list[float]] = {WITHOUT: [], WITH: []}
+    """Measures the clients of `shape` with recovery and without in turn, each on a fresh server. `alone` of them come one by one.
+
+    Where NATS is asked for and there, its clients do the same: with recovery they read a stream in memory.
+    """
+    servers = {WITHOUT: _Server(three_processes, WITHOUT), WITH: _Server(three_processes, WITHOUT)}
+    if "nats" in runner.present():
+        servers |= {NATS: _Server(nats_with_streams, NATS), JETSTREAM: _Server(nats_with_streams, NATS)}
+    found: dict[str, list[ReconnectFigures]] = {who: [] for who in servers}
+    others: dict[str, list[float]] = {who: [] for who in servers}
     for run in range(runner.runs):
-        for who in found:
+        for who, (start, plain) in servers.items():
             runner.tell(f"reconnect: {who}, run {run + 1} of {runner.runs}")
-            figures, idle, beside = _once(runner, shape, alone, recovers=who == WITH)
+            with start(runner.setting) as target:
+                figures, idle, beside = _once(runner, target, shape, alone, recovers=who != plain)
             found[who].append(figures)
             others[who].append(beside.p99_ms / max(idle.p99_ms, 1e-3))
             for when, result in (("idle", idle), ("beside", beside)):
@@ -56,38 +72,44 @@ def reconnects(runner: Runner, shape: WorkloadShape, alone: int) -> list[Markdow
         "replayed",
         "others' p99, times idle",
     ]
-    plain_s = median(each.seconds for each in found[WITHOUT])
-    rows = [_row(who, mine, plain_s, others[who]) for who, mine in found.items()]
+    rows = [_row(who, found[who], found[plain], others[who]) for who, (_, plain) in servers.items()]
     text = f"Reconnect: {found[WITH][0].clients:,} clients with 60 topics each, {MISSED:g} events missed"
-    return [MarkdownTable(text, head, rows, ["Broker, aggregator and access point on the server's core, with the limits that are usual."])]
+    notes = ["Broker, aggregator and access point on the server's core, with the limits that are usual; so is NATS."]
+    return [MarkdownTable(text, head, rows, notes)]
 
 
-def _once(runner: Runner, shape: WorkloadShape, alone: int, *, recovers: bool) -> tuple[ReconnectFigures, RunResult, RunResult]:
-    with three_processes(runner.setting) as target:
-        pair_plan = GeneratorPlan(target=target, shape=PAIR, publishing="single", rate=EVENTS_PER_S, publishers=1)
-        plan = ReconnectPlan(target=target, shape=shape, missed=MISSED, alone=alone, recovers=recovers)
-        command = [sys.executable, "-m", "bench.micro.reconnecting", msgspec.json.encode(plan).decode()]
-        with runner.generating(pair_plan) as pair, spawned(command, runner.setting.generator_core) as herd:
-            herd.line()  # all is missed
-            idle = pair.run(Go(seconds=runner.seconds(5)))
-            herd.say(b"")
-            beside = pair.run(Go(seconds=runner.seconds(5)))
-            return msgspec.json.decode(herd.line(), type=ReconnectFigures), idle, beside
+def _once(
+    runner: Runner, target: Target, shape: WorkloadShape, alone: int, *, recovers: bool
+) -> tuple[ReconnectFigures, RunResult, RunResult]:
+    publishing: Publishing = "single" if target.speaks == "segue" else "tcp"
+    pair_plan = GeneratorPlan(target=target, shape=PAIR, publishing=publishing, rate=EVENTS_PER_S, publishers=1)
+    plan = ReconnectPlan(target=target, shape=shape, missed=MISSED, alone=alone, recovers=recovers)
+    command = [sys.executable, "-m", "bench.micro.reconnecting", msgspec.json.encode(plan).decode()]
+    with runner.generating(pair_plan) as pair, spawned(command, runner.setting.generator_core) as herd:
+        herd.line()  # all is missed
+        idle = pair.run(Go(seconds=runner.seconds(5)))
+        herd.say(b"")
+        beside = pair.run(Go(seconds=runner.seconds(5)))
+        return msgspec.json.decode(herd.line(), type=ReconnectFigures), idle, beside
 
 
-def _row(who: str, mine: list[ReconnectFigures], plain_s: float, others: list[float]) -> list[str]:
-    times = median(each.seconds for each in mine) / plain_s
+def _row(who: str, mine: list[ReconnectFigures], plain: list[ReconnectFigures], others: list[float]) -> list[str]:
+    recovers, is_ours = mine is not plain, who in (WITH, WITHOUT)
+    alone_ms, times = (
+        median(each.alone.p99_ms for each in mine),
+        median(each.seconds for each in mine) / median(each.seconds for each in plain),
+    )
     told = sum(each.recovered for each in mine), sum(each.clients + each.alone.count for each in mine)
     return [
         who,
         spread([each.alone.p50_ms for each in mine], ".1f"),
         spread([each.alone.p99_ms for each in mine], ".1f"),
-        verdict(median(each.alone.p99_ms for each in mine), MOST_ALONE_MS),
+        verdict(alone_ms, MOST_ALONE_MS) if is_ours else "",
         spread([each.seconds for each in mine], ".1f"),
-        f"{times:.2f} ({verdict(times, MOST_TIME)})" if who == WITH else "",
+        (f"{times:.2f}" + (f" ({verdict(times, MOST_TIME)})" if is_ours else "")) if recovers else "",
         spread([each.server_cpu_s / each.clients * 1000 for each in mine], ".2f"),
-        f"{told[0]:,} of {told[1]:,}" if who == WITH else "",
+        f"{told[0]:,} of {told[1]:,}" if recovers else "",
         f"{sum(each.missed for each in mine):,}",
-        f"{sum(each.replayed for each in mine):,}" if who == WITH else "",
-        f"{spread(others, '.1f')} ({verdict(median(others), MOST_OTHERS)})",
+        f"{sum(each.replayed for each in mine):,}" if recovers else "",
+        spread(others, ".1f") + (f" ({verdict(median(others), MOST_OTHERS)})" if is_ours else ""),
     ]

@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from bench.dialects.dialect import DialectError
+from bench.dialects.jetstream import JetStream
 from bench.dialects.mosquitto import Mosquitto
 from bench.dialects.nats import Nats
 from bench.dialects.recovering import RecoveringSegue
@@ -55,6 +56,26 @@ def test_nats_is_told_the_size_of_the_payload_and_confirms_with_a_pong() -> None
     assert (nats.confirms(b"INFO {}\r\n"), nats.confirms(b"PONG\r\n")) == (False, True)
     with pytest.raises(DialectError, match="-ERR"):
         nats.confirms(b"-ERR 'Authorization Violation'\r\n")
+
+
+def test_a_client_of_a_stream_goes_on_behind_what_it_had_and_is_ready_when_nothing_is_pending() -> None:
+    client = JetStream(7)
+    (said,) = client.hello(3, ["a.b", "a.c"])
+    config = msgspec.json.decode(said.splitlines()[-1])["config"]
+    assert (config["opt_start_seq"], config["filter_subjects"], config["deliver_subject"]) == (8, ["a.b", "a.c"], "in.c3")
+    made = b'MSG re.c3 1 99\r\n{"type":"io.nats.jetstream.api.v1.consumer_create_response",'
+    answer = made + b'"delivered":{"consumer_seq":0,"stream_seq":7},%b}\r\n'
+    assert not client.confirms(answer % b'"num_pending":2,"push_bound":true')
+    assert not client.confirms(b"MSG a.b 2 $JS.ACK.bench.c3.1.8.1.1795815032910185731.1 3\r\nabc\r\n")
+    assert client.confirms(b"MSG a.c 2 $JS.ACK.bench.c3.1.9.2.1795815032910192441.0 3\r\nabc\r\n")
+    assert (client.recovered, client.replayed) == (1, 2)
+    assert client.confirms(answer % b'"num_pending":0,"push_bound":true')
+    assert (
+        client.answer(b"HMSG in.c3 2 $JS.FC.bench.c3.x 42 42\r\nNATS/1.0 100 FlowControl Request\r\n\r\n\r\n")
+        == b"PUB $JS.FC.bench.c3.x 0\r\n\r\n"
+    )
+    with pytest.raises(DialectError, match="10058"):
+        client.confirms(b'MSG re.c3 1 60\r\n{"error":{"code":400,"err_code":10058}}\r\n')
 
 
 def test_an_mqtt_packet_over_127_bytes_has_a_length_of_two_bytes() -> None:
