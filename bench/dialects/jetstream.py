@@ -14,8 +14,7 @@ SUBJECTS: Final = "hm.presence.user.>"
 HEARTBEAT_NS: Final = 5_000_000_000
 # Flow control comes in headers.
 CONNECT_WITH_HEADERS: Final = CONNECT.replace(b"{", b'{"headers":true,')
-_CREATED: Final = b'"type":"io.nats.jetstream.api.v1.consumer_create_response"'
-# A response that nothing is pending, and that nothing was delivered before it.
+# The answer to a new consumer that nothing is pending, and nothing was delivered before it.
 _NOTHING: Final = re.compile(rb'"delivered":\{"consumer_seq":0,.*"num_pending":0,').search
 # The subject to acknowledge a delivery at ends with how many are pending behind it.
 _PENDING: Final = re.compile(rb"MSG \S+ 2 \$JS\.ACK\.\S+\.(\d+) \d+\r\n").findall
@@ -26,7 +25,7 @@ _FLOW: Final = re.compile(rb"HMSG \S+ 2 (\$JS\.FC\.\S+) \d+ \d+\r\n").findall
 class JetStream(Nats):
     """The dialect of clients that go on behind the message `after` of the stream.
 
-    `recovered` counts those whose consumer was made, `replayed` the messages that they got before they were through.
+    `recovered` counts those who were through, `replayed` the messages that they got before that.
     """
 
     def __init__(self, after: int) -> None:
@@ -62,8 +61,9 @@ class JetStream(Nats):
             raise DialectError(message[:400].decode())
         pending = _PENDING(message)
         self.replayed += len(pending)
-        self.recovered += _CREATED in message
-        return b"0" in pending or _NOTHING(message) is not None
+        is_through = b"0" in pending or _NOTHING(message) is not None
+        self.recovered += is_through
+        return is_through
 
     def answer(self, message: bytes) -> bytes:
         return super().answer(message) + b"".join(b"PUB %b 0\r\n\r\n" % reply for reply in _FLOW(message))

@@ -11,7 +11,15 @@ from ..dialects.nats import Nats
 from ..plan import Target
 from ..stamp import payload
 
-CONFIG: Final = {"name": STREAM, "subjects": [SUBJECTS], "storage": "memory", "max_msgs_per_subject": 1, "num_replicas": 1}
+# One consumer for each client; without a number a stream takes a thousand.
+CONFIG: Final = {
+    "name": STREAM,
+    "subjects": [SUBJECTS],
+    "storage": "memory",
+    "max_msgs_per_subject": 1,
+    "max_consumers": 1_000_000,
+    "num_replicas": 1,
+}
 API: Final = b"$JS.API.STREAM"
 ANSWER_S: Final = 10.0
 

@@ -18,7 +18,7 @@ from .ports import await_port, free_port
 
 _NATS: Final = """
 listen: "127.0.0.1:{tcp}"
-authorization {{ token: "{token}" }}
+authorization {{ token: "{token}", timeout: 60 }}
 websocket {{ listen: "127.0.0.1:{ws}", {tls} }}
 {more}
 """
