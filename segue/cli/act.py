@@ -5,11 +5,8 @@ from typing import Any, Final
 
 import click
 
-from segue.sdk.client import Client
-from segue.sdk.client_options import ClientOptions
-from segue.sdk.token_source import Token
-
-from .access import OPEN_S, Access, access_options
+from .access import Access, access_options
+from .access_point import at_access_point
 from .json_object import payload_option
 
 RESERVED: Final = {"op", "id", "kind", "self"}
@@ -30,7 +27,7 @@ def act(kind: str, fields: tuple[str, ...], payload: dict[str, Any], user: str |
     action of each user, so friends who connect later can ask for it.
     """
     said = _said(fields, payload)
-    access.run(_act(access, access.as_user(user, "who does it"), client, kind, said))
+    at_access_point(client, access, user, lambda connection: connection.act(kind, **said), who="who does it")
 
 
 def _said(fields: Sequence[str], payload: dict[str, Any]) -> dict[str, Any]:
@@ -42,9 +39,3 @@ def _said(fields: Sequence[str], payload: dict[str, Any]) -> dict[str, Any]:
     if taken := sorted(RESERVED & said.keys()):
         raise click.UsageError(f"{', '.join(taken)}: a name of the protocol; call this field something else")
     return said
-
-
-async def _act(access: Access, token: Token, client: str, kind: str, said: dict[str, Any]) -> None:
-    options = ClientOptions(open_timeout_s=OPEN_S, ca_file=access.ca)
-    async with Client(access.urls, token, client=client, options=options) as connection:
-        await connection.act(kind, **said)

@@ -22,6 +22,8 @@ SECTIONS: Final = {
     "Use it": (
         entry("token", "segue.cli.token:token", "Print a token for a user or for a service"),
         entry("listen", "segue.cli.listen:listen", "Print what is published on each TOPIC"),
+        entry("history", "segue.cli.past_events:history", "Print what was stored on TOPIC"),
+        entry("last", "segue.cli.past_events:last", "Print the last event of each TOPIC that has one"),
         entry("inbox", "segue.cli.inbox:inbox", "Show, read, archive and delete what a user was told"),
         entry("publish", "segue.cli.publish:publish", "Publish an event on TOPIC, or those in a file"),
         entry("act", "segue.cli.act:act", "Tell a user's friends what the user does"),

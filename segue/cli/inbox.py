@@ -1,21 +1,20 @@
 """`segue inbox`: what a user was told, and what they do with it."""
 
-from collections.abc import Awaitable, Callable
+from typing import Final
 
 import click
 
 from infra.kernel.printable import printable
 from segue.sdk.client import Client
-from segue.sdk.client_options import ClientOptions
 from segue.sdk.notification_inbox import NotificationInbox
 from segue.sdk.notification_messages import Action, Marks, Notification
 
-from .access import OPEN_S, Access
-from .as_json import json_option, show_all
-from .listen import line
-from .user_access import Result, user_options
+from .access import Access
+from .access_point import at_access_point, client_options
+from .as_json import json_option
+from .event_line import show_lines
 
-inbox_options = user_options(url="ws://127.0.0.1:7700/v1/connect", peer="access point")
+CLIENT: Final = "segue-inbox"
 marks_argument = click.argument("marks", metavar="MARK...", type=click.IntRange(min=1), nargs=-1, required=True)
 
 
@@ -34,7 +33,7 @@ def inbox() -> None:
 @click.option("--search", "text", default="", metavar="WORDS", help="Only what has all of these words.")
 @click.option("--count", type=click.IntRange(min=1), default=20, show_default=True, help="At most so many.")
 @json_option
-@inbox_options
+@client_options
 def list_(archived: bool, class_: str | None, unread: bool, text: str, count: int, as_json: bool, user: str | None, access: Access) -> None:
     """Print the user's notifications, one a line, newest first. None of them is marked as read or seen."""
 
@@ -48,24 +47,24 @@ def list_(archived: bool, class_: str | None, unread: bool, text: str, count: in
                 await found.more(archived=archived)
             return list(some[:count])
 
-    found = _at_access_point(access, user, work)
-    show_all(found, as_json, line)
+    found = at_access_point(CLIENT, access, user, work)
+    show_lines(found, as_json)
 
 
 @inbox.command()
 @click.argument("marks", metavar="[MARK...]", type=click.IntRange(min=1), nargs=-1)
-@inbox_options
+@client_options
 def read(marks: tuple[int, ...], user: str | None, access: Access) -> None:
     """Mark each MARK as read, or all there is."""
     if marks:
         _change(access, user, "read", marks)
     else:
-        _tell(_at_access_point(access, user, lambda client: client.read()))
+        _tell(at_access_point(CLIENT, access, user, lambda client: client.read()))
 
 
 @inbox.command()
 @marks_argument
-@inbox_options
+@client_options
 def unread(marks: tuple[int, ...], user: str | None, access: Access) -> None:
     """Mark each MARK as unread."""
     _change(access, user, "unread", marks)
@@ -73,7 +72,7 @@ def unread(marks: tuple[int, ...], user: str | None, access: Access) -> None:
 
 @inbox.command()
 @marks_argument
-@inbox_options
+@client_options
 def archive(marks: tuple[int, ...], user: str | None, access: Access) -> None:
     """Archive each MARK, on all devices of the user."""
     _change(access, user, "archive", marks)
@@ -81,7 +80,7 @@ def archive(marks: tuple[int, ...], user: str | None, access: Access) -> None:
 
 @inbox.command()
 @marks_argument
-@inbox_options
+@client_options
 def unarchive(marks: tuple[int, ...], user: str | None, access: Access) -> None:
     """Take each MARK out of the archive."""
     _change(access, user, "unarchive", marks)
@@ -89,14 +88,14 @@ def unarchive(marks: tuple[int, ...], user: str | None, access: Access) -> None:
 
 @inbox.command()
 @marks_argument
-@inbox_options
+@client_options
 def delete(marks: tuple[int, ...], user: str | None, access: Access) -> None:
     """Delete each MARK for good, on all devices of the user."""
     _change(access, user, "delete", marks)
 
 
 def _change(access: Access, user: str | None, action: Action, marks: tuple[int, ...]) -> None:
-    _tell(_at_access_point(access, user, lambda client: client.change_notifications(action, marks)))
+    _tell(at_access_point(CLIENT, access, user, lambda client: client.change_notifications(action, marks)))
 
 
 def _tell(marks: Marks) -> None:
@@ -104,14 +103,3 @@ def _tell(marks: Marks) -> None:
     click.echo(f"{marks.unread} unread")
     if marks.rejected:
         raise click.ClickException(printable("; ".join(each.reason for each in marks.rejected)))
-
-
-def _at_access_point(access: Access, user: str | None, work: Callable[[Client], Awaitable[Result]]) -> Result:
-    """Returns what `work` returns, which gets a client of `user`. Raises ClickException that says what to do."""
-
-    async def run() -> Result:
-        options = ClientOptions(open_timeout_s=OPEN_S, ca_file=access.ca)
-        async with Client(access.urls, access.as_user(user, "whose it is"), client="segue-inbox", options=options) as client:
-            return await work(client)
-
-    return access.run(run())

@@ -1,7 +1,6 @@
 """`segue listen`: the events of some topics, or a user's notifications, one a line, as they come."""
 
 import itertools
-import time
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from segue.sdk.position_file import PositionFile
 from segue.sdk.token_source import Token
 
 from .access import OPEN_S, Access, access_options
+from .event_line import line
 
 
 @click.command()
@@ -102,37 +102,6 @@ async def _listen(
             click.echo(printable(msgspec.json.encode(heard).decode()) if as_json else line(heard))
             if number == count:
                 return
-
-
-def line(heard: Event | Notification) -> str:
-    """Returns one line for people: when, where it came in (or which notification it is), on which topic, what, and its payload.
-
-    The line is safe for a terminal.
-    """
-    if isinstance(heard, Event):
-        clock, place = "%H:%M:%S", printable(heard.site)
-        gap = "" if heard.gap == 0 else click.style(f"({_missed(heard.gap)}) ", fg="red")
-    else:
-        clock, place, gap = "%Y-%m-%d %H:%M:%S", _standing(heard), ""
-    return " ".join(
-        (
-            click.style(f"{time.strftime(clock, time.localtime(heard.ts_ms / 1000))}.{heard.ts_ms % 1000:03}", dim=True),
-            place,
-            click.style(printable(heard.topic), fg="green"),
-            click.style(printable(heard.kind), bold=True),
-            gap + printable(msgspec.json.encode(heard.payload).decode()),
-        )
-    )
-
-
-def _missed(gap: int | None) -> str:
-    return "something may be lost before" if gap is None else f"{gap} lost before"
-
-
-def _standing(item: Notification) -> str:
-    if not item.rings:
-        return f"{item.mark} feed"
-    return f"{item.mark} read" if item.read else click.style(f"{item.mark} unread", fg="yellow")
 
 
 def tell_offloaded(news: Offloaded) -> None:

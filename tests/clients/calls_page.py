@@ -65,6 +65,8 @@ COMMANDS: Final = {
     "Client.set_private": "privacy session",
     "Client.notifications": "listen --notifications",
     "Client.list_notifications": "inbox list",
+    "Client.history": "history",
+    "Client.last": "last",
     "NotificationInbox.mark_read": "inbox read",
     "NotificationInbox.mark_unread": "inbox unread",
     "NotificationInbox.archive": "inbox archive",

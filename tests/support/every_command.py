@@ -87,6 +87,8 @@ EXAMPLES: Final[dict[CommandPath, Example]] = {
     ("friends", "followers"): Example("--user {user} --url {social} --state {state}"),
     ("friends", "list"): Example("--user {user} --url {social} --state {state}"),
     ("friends", "remove"): Example("dan --user {user} --url {social} --state {state}"),
+    ("history",): Example("hm://notifications/feed/bjork%new-album/ --user {user} --url {clients} --state {state}"),
+    ("last",): Example("hm://presence/user/bob/ --user {user} --url {clients} --state {state}"),
     ("listen",): Example("--notifications --user {user} --url {clients} --state {state}", "listening", stays=True),
     ("new-epoch",): Example("--state {state}"),
     ("new-secret",): Example("--state {state}"),

@@ -45,6 +45,7 @@ async def test_what_is_done_in_a_shell_is_done() -> None:
         assert await marks_of(server, "--unread") == [2]
         listed = (await run(server, "list")).output.splitlines()
         assert [("2 unread" in text, "4 read" in text) for text in listed] == [(False, True), (True, False)]
+        assert "u001b" not in listed[0], "colours are none where there is no terminal"
         assert server.inbox is not None
         assert server.inbox.seen_marks == {}
 

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from segue.cli.command_line import cli
-from segue.cli.listen import line
+from segue.cli.event_line import line
 from segue.sdk.messages import Event
 from segue.sdk.notification_messages import Notification
 from tests.support.inbox_model import InboxModel
