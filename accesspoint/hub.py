@@ -15,7 +15,7 @@ event to a million sessions does not hold up everybody else's (SB-56): see `step
 
 from array import array
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Final
 
 from infra.kernel.topics import USER_TAG, Topic
@@ -29,6 +29,9 @@ SLICE: Final = 256
 BURST_BYTES: Final = 256 << 10
 # With fewer dropped numbers than this it is not worth while to look at all numbers of a session.
 COMPACT_FROM: Final = 16
+
+NewsOf = Callable[[list[bytes]], list[bytes]]
+"""Returns those of some events of a topic that somebody does not have."""
 
 
 class Member:
@@ -62,15 +65,17 @@ class Row(set[Member]):
     - `burst`: how far its last events have got, while it is served in slices.
     - `is_held`: nothing of it is given to anybody, until what was missed of it here has come.
     - `joining`: those of them that get nothing yet, because they wait for what they have missed; each with the number of its recovery.
+    - `apart`: those of them that may have some of what comes, each with what says which of it is news.
     """
 
-    __slots__ = ("burst", "handle", "is_held", "joining", "presence", "run", "topic")
+    __slots__ = ("apart", "burst", "handle", "is_held", "joining", "presence", "run", "topic")
 
     def __init__(self, handle: int, topic: Topic) -> None:
         super().__init__()
         self.burst: Burst | None = None
         self.is_held = False
         self.joining: dict[Member, int] | None = None
+        self.apart: dict[Member, NewsOf] | None = None
         self.handle = handle
         self.topic = topic
         self.presence = topic[0] == USER_TAG
@@ -78,16 +83,36 @@ class Row(set[Member]):
 
     @property
     def served(self) -> Collection[Member]:
-        """Those that get what is live."""
-        joining = self.joining
-        return self if joining is None else [member for member in self if member not in joining]
+        """Those that get all that is live."""
+        joining, apart = self.joining or (), self.apart or ()
+        return [member for member in self if member not in joining and member not in apart] if joining or apart else self
 
     def join(self, member: Member) -> None:
-        """Notes that `member` waits no longer, or that it is gone."""
+        """Notes that `member` waits no longer."""
         if self.joining is not None:
             self.joining.pop(member, None)
             if not self.joining:
                 self.joining = None
+
+    def unite(self, member: Member) -> bool:
+        """Notes that `member` gets what all others do. Returns False if it did before."""
+        if self.apart is None or self.apart.pop(member, None) is None:
+            return False
+        if not self.apart:
+            self.apart = None
+        return True
+
+    def lose(self, member: Member) -> None:
+        """Notes that `member` wants the topic no more."""
+        self.remove(member)
+        self.join(member)
+        self.unite(member)
+
+    def has_got(self, member: Member) -> None:
+        """Notes that `member` has got all that has come: of what is still on its way to others, it has everything."""
+        if self.burst is not None:
+            self.burst.has[member] = len(self.burst.later)
+            self.burst.left = [each for each in self.burst.left if each is not member]
 
 
 class Burst:
@@ -167,8 +192,7 @@ class Hub:
         row = self.topics.get(topic)
         if row is None or member not in row:
             return None
-        row.remove(member)
-        row.join(member)
+        row.lose(member)
         member.dropped += 1
         if member.dropped > COMPACT_FROM and 2 * member.dropped > len(member.handles):
             self._compact(member)
@@ -200,8 +224,7 @@ class Hub:
         """Unsubscribes `member`, which is gone, from everything. Returns the rows that nobody wants any more (SB-10)."""
         last = []
         for row in self._rows_of(member):
-            row.remove(member)
-            row.join(member)
+            row.lose(member)
             if not row:
                 last.append(row)
         self.subscriptions -= self.count(member)
@@ -235,6 +258,13 @@ class Hub:
             self._bursting.append(row)
         else:
             self._give(row, row.served, run)
+        if row.apart is not None:
+            self._run_apart(row, row.apart, run)
+
+    def _run_apart(self, row: Row, apart: dict[Member, NewsOf], run: list[bytes]) -> None:
+        for member, news_of in list(apart.items()):
+            if member not in (row.joining or ()) and (news := news_of(run)):
+                self._give(row, [member], news)
 
     def _give(self, row: Row, members: Collection[Member], run: list[bytes]) -> None:
         chunk = text_frame(run[0]) if len(run) == 1 else b"".join(map(text_frame, run))
@@ -275,7 +305,7 @@ class Hub:
     def _next_burst(self, row: Row, burst: Burst) -> None:
         run = list(burst.later)
         for member, count in burst.has.items():
-            if run[count:] and member in row and member not in (row.joining or ()):
+            if run[count:] and member in row and member not in (row.joining or ()) and member not in (row.apart or ()):
                 self._give(row, [member], run[count:])
         row.burst = Burst(row, run, burst.has) if run else None
 
@@ -308,10 +338,19 @@ class Hub:
         row.join(member)
         if bodies:
             self._give(row, [member], bodies)
-        if row.burst is not None:  # what waits there came before, so it is in `bodies`
-            row.burst.has[member] = len(row.burst.later)
-            row.burst.left = [each for each in row.burst.left if each is not member]
+        row.has_got(member)  # what waits for others came before, so it is in `bodies`
         return True
+
+    def part(self, member: Member, topic: Topic, news_of: NewsOf) -> None:
+        """Has `member`, which has got all that has come of `topic` and wants it, get from now on only what `news_of` says."""
+        row = self.topics[topic]
+        row.apart = row.apart or {}
+        row.apart[member] = news_of
+
+    def unite(self, member: Member, topic: Topic) -> None:
+        """Has `member` get again what all others do of `topic`, if that is not so."""
+        if (row := self.topics.get(topic)) is not None and row.unite(member):
+            row.has_got(member)
 
     def owes(self, member: Member) -> bool:
         """Tells whether events that have come here are still to be given to `member`."""

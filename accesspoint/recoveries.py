@@ -22,7 +22,7 @@ from . import messages
 from .gap_notices import GapNotices
 from .hub import Hub
 from .keeping import Keeping
-from .lossy_returns import LossyReturns
+from .named_numbers import NamedNumbers, awaited
 from .options import AccessPointOptions
 from .point import Point, read_point, write_point
 from .session import Session, SessionState
@@ -58,13 +58,17 @@ class RecoveryTaker(Protocol):
 
 
 class SessionRecovery:
-    """A recovery of `session` under `number`. `open` are the topics that nobody has answered for."""
+    """A recovery of `session` under `number`. `open` are the topics that nobody has answered for.
 
-    __slots__ = ("deadline_s", "done", "is_foreign", "lost", "number", "open", "replayed", "session", "since", "stamps")
+    - `may_be_ahead`: it may come from another site, and have got what has not come here yet.
+    """
+
+    __slots__ = ("deadline_s", "done", "is_foreign", "lost", "may_be_ahead", "number", "open", "replayed", "session", "since", "stamps")
 
     def __init__(self, session: Session, plan: RecoveryPlan, site: str, deadline_s: float, done: RecoveryTaker) -> None:
         self.session, self.number, self.done, self.deadline_s = session, plan.number, done, deadline_s
         self.is_foreign = plan.point is not None and plan.point.site != site
+        self.may_be_ahead = plan.point is None or self.is_foreign
         self.stamps = plan.point.stamps if plan.point is not None and not self.is_foreign else {}
         self.since = plan.since
         self.open: dict[Topic, None] = {}
@@ -89,7 +93,7 @@ class Recoveries:
     - `link`: leads to the aggregator that feeds us, None while there is none.
     - `stamps`: up to where it has given us everything that is wanted here, of each broker.
     - `notices`: tell sessions of what was lost on the way here.
-    - `lossy`: who was told of a loss, and has said what they have.
+    - `named`: who has said what they have, of which something may come here only now.
     """
 
     def __init__(self, options: AccessPointOptions, hub: Hub, announcer: Announcer, keeping: Keeping, notices: GapNotices) -> None:
@@ -99,7 +103,7 @@ class Recoveries:
         self.replayed = 0
         self._options, self._hub, self._announcer, self._keeping, self._notices = options, hub, announcer, keeping, notices
         self._resumption: Resumption | None = None
-        self.lossy = LossyReturns(hub)
+        self.named = NamedNumbers(hub, keeping)
         # The topics that were wanted here when we were cut off, where nobody had said yet up to where everything had come.
         self._unmarked: list[Topic] = []
         # Recoveries that are to be asked again when the access point has what it missed itself, by topic.
@@ -142,7 +146,7 @@ class Recoveries:
         if not plan.is_new:
             for topic in topics:
                 if self._keeping.has(topic) and self._hub.holds(session, topic):
-                    self.lossy.forget(session, topic)
+                    self.named.forget(session, topic)
                     self._hub.join_later(session, topic, plan.number)
                     plan.held.append(topic)
 
@@ -215,8 +219,6 @@ class Recoveries:
         for topic in before.open.keys() - {*topics} if before is not None else ():
             self._hub.go_on(topic, [])  # nobody wants it now, but somebody may again while its row is there
         self._hub.hold(topics)
-        for topic in topics:
-            self.lossy.hold(topic)
         behind = {topic: older.get(topic) or _latest(stamps, self._further.get(topic)) for topic in topics}
         self._resumption = Resumption(self._last, now_s + self._options.install_s, behind)
         self._further, self._furthest = {}, {}
@@ -232,7 +234,6 @@ class Recoveries:
         if (behind := resumption.open.pop(topic, None)) is not None:
             self._has_come(topic, _latest(behind, reached))
             self._hub.go_on(topic, bodies)
-            self.lossy.go_on(topic, bodies, is_whole=not reason)
             if reason and reason != LossReason.NO_WINDOW:
                 self._notices.lost([topic], reason)
             for recovery in self._again.pop(topic, ()):
@@ -259,13 +260,13 @@ class Recoveries:
             elif recovery is not None:
                 # Everybody else has got what came in front of this answer. Asked for from before it, it would come again.
                 self._has_come(Topic(topic), _latest(self.stamps, answer.stamps))
-                self._join(recovery, Topic(topic), reason, bodies)
+                self._join(recovery, Topic(topic), reason, bodies, now_s)
             elif resumption is not None and resumption.number == answer.n:
                 self._resumed(resumption, Topic(topic), reason, bodies, answer.stamps)
         if recovery is not None:
             self._end(recovery, now_s)
 
-    def _join(self, recovery: SessionRecovery, topic: Topic, reason: str, bodies: list[bytes]) -> None:
+    def _join(self, recovery: SessionRecovery, topic: Topic, reason: str, bodies: list[bytes], now_s: float) -> None:
         if topic not in recovery.open:
             return
         del recovery.open[topic]
@@ -274,9 +275,21 @@ class Recoveries:
         if reason:
             is_elsewhere = recovery.is_foreign and reason in (LossReason.OWNER_LOST, LossReason.EXPIRED)
             recovery.lost[topic] = LossReason.OTHER_SITE if is_elsewhere else reason
-            self.lossy.note(recovery.session, topic, recovery.number, recovery.since.get(topic, ()))
         else:
             recovery.replayed += len(bodies)
+        self.named.note(recovery.session, topic, self._yet_to_come(recovery, topic, reason, bodies), now_s)
+
+    def _yet_to_come(self, recovery: SessionRecovery, topic: Topic, reason: str, bodies: list[bytes]) -> Known:
+        """Returns the numbers that were named of a topic and whose events may come here only now.
+
+        Whoever answers has all that anybody has got at this site, and all events of it.
+        """
+        known = recovery.since.get(topic, [])
+        if reason:
+            return known
+        if not recovery.may_be_ahead:
+            return []
+        return [mine for mine in awaited(bodies, known) if mine[0] != self._options.site]
 
     def _end(self, recovery: SessionRecovery, now_s: float) -> None:
         if recovery.open or self._open.pop(recovery.number, None) is None:
@@ -289,6 +302,7 @@ class Recoveries:
 
     def tick(self, now_s: float) -> None:
         """Lets those go on without an answer who have waited for too long at `now_s`."""
+        self.named.tick(now_s)
         resumption = self._resumption
         if resumption is not None and resumption.deadline_s <= now_s:
             for topic in list(resumption.open):
@@ -297,7 +311,7 @@ class Recoveries:
 
     def _late(self, recovery: SessionRecovery, now_s: float) -> None:
         for topic in list(recovery.open):
-            self._join(recovery, topic, LossReason.LATE, [])
+            self._join(recovery, topic, LossReason.LATE, [], now_s)
         self._end(recovery, now_s)
 
     def left(self, session: Session) -> None:
@@ -311,7 +325,7 @@ class Recoveries:
         """Forgets what of `topics` is kept for `session`, which does not follow them any more."""
         session.follows_with_recovery.difference_update(topics)
         for topic in topics:
-            self.lossy.forget(session, topic)
+            self.named.forget(session, topic)
 
     def point(self, session: Session) -> str | None:
         """Returns the point of `session` now; None while something older may still be on its way to it, or was not told yet.
