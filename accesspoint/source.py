@@ -32,6 +32,9 @@ from .move import Move, News, Step
 from .options import AccessPointOptions
 
 FAILOVER_BEATS: Final = 2
+# Whoever has called all of them in vain waits twice as long for each in the next round, and does so up to this often. On a machine under
+# load all are slow: were each given up as soon as ever, none would be reached until the load is gone.
+DOUBLINGS: Final = 2
 # The last one that can be called is called for longer: the one that leaves goes on delivering meanwhile, and behind it nobody would.
 LAST_BEATS: Final = 6
 
@@ -53,7 +56,7 @@ class Source:
         first = zlib.crc32(options.node.encode()) % len(options.aggregators)
         self._order = list(dict.fromkeys(options.aggregators[first:] + options.aggregators[:first]))
         self.address = self._order[0]
-        self._waited = self._views = 0
+        self._waited = self._views = self._in_vain = 0
         self._move: Move | None = None
         self._new: Link | None = None
         self._called = ""
@@ -123,12 +126,19 @@ class Source:
         if self.link is not None and (self._move is None or self._new is not None):
             return
         self._waited += 1
-        if self._waited <= (FAILOVER_BEATS if self._move is None or self._untried else LAST_BEATS):
+        if self._waited <= self._patience_beats():
             return
         if self._move is not None:
             self._call_next()
         else:
+            self._in_vain += 1
             self._fail_over()
+
+    def _patience_beats(self) -> int:
+        """Returns how long the one that was called may take to answer."""
+        if self._move is not None:
+            return FAILOVER_BEATS if self._untried else LAST_BEATS
+        return FAILOVER_BEATS << min(self._in_vain // len(self._order), DOUBLINGS)
 
     def take(self, link: Link, frame: AnyFrame) -> None:
         """Takes one frame of an aggregator. Raises `Refused` if it may not say that."""
@@ -167,6 +177,8 @@ class Source:
     def _feed(self, link: Link | None) -> None:
         """Has `link` deliver from now on."""
         self.link = link
+        if link is not None:
+            self._in_vain = 0
         self._core.recoveries.fed_by(link if link is not None and link.knows(Recall) else None)
 
     # Moves.
