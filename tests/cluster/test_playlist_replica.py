@@ -82,7 +82,7 @@ async def test_all_devices_have_the_same_order_within_a_second_and_who_edits_see
         phone.add(["t2", "t3"])
         assert phone.tracks == ["t1", "t2", "t3"]
         assert await found.agree("t1", "t2", "t3") < SOON_S
-        phone.add(["p"], 0)
+        phone.add(["p"], 2)  # it stands before t3, which nobody moves: the order does not depend on whose edit comes first
         laptop.reorder(0, 3)
         bob.remove(1)
         bob.rename("Ours")
