@@ -27,6 +27,8 @@ from .inheritance import Inheritance
 AT_ONCE: Final = 4096
 # How long to wait for one that reads more slowly than its link may queue.
 PAUSE_S: Final = 0.05
+# How long to wait for those who have not heard of a view.
+HEARS_S: Final = 0.01
 # The name by which what moves is awaited, besides those who subscribe.
 MOVES: Final = "what moves"
 # So many views may be under way. With one more, the oldest is not waited for any longer.
@@ -59,6 +61,8 @@ class TopicMoves:
     - `limit_s`: so long a broker is waited for that is suspected.
     - `over()`: is called when nothing moves any more.
     - `inheritance`: what windows have of topics; None where nothing of it moves.
+    - `have_announced(view)`: tells whether all who follow for this site have announced everything under `view`, or a later one. Of what they
+      had left before that, this broker alone has heard.
     """
 
     def __init__(
@@ -70,9 +74,10 @@ class TopicMoves:
         limit_s: float,
         over: Callable[[], None],
         inheritance: Inheritance | None = None,
+        have_announced: Callable[[View], bool] = lambda view: True,
     ) -> None:
         self._me, self._core, self._links, self._inheritance = me, core, links, inheritance
-        self._is_suspected, self._limit_s, self._over = is_suspected, limit_s, over
+        self._is_suspected, self._limit_s, self._over, self._have_announced = is_suspected, limit_s, over, have_announced
         self._steps: deque[_MovingStep] = deque()
         self._sealed: dict[str, View] = {}
         # Former owners that are gone, whose copies are taken over.
@@ -204,7 +209,9 @@ class TopicMoves:
         self._go_on()
 
     def _hand_over_window(self, inheritance: Inheritance, step: _MovingStep, goes_to: "Destinations") -> Iterator[float]:
-        """Sends what the window has of it, as fast as each of the others takes that."""
+        """Sends what the window has of it, as fast as each of the others takes that, when nobody leaves any of it here any more."""
+        while not self._have_announced(step.view):
+            yield HEARS_S
         sent = dict.fromkeys(sorted(step.heirs), 0)
         for part in inheritance.leaving(goes_to):
             if part is None:

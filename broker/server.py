@@ -82,7 +82,16 @@ class Broker:
         self.tenure = Tenure(self.node, epoch, lambda slot: slot in self.moves.awaited, copied(options.window))
         inheritance = Inheritance(self.node, self.core, self.tenure, lambda topics: self.subscribers.adopt(topics))
         links = self.mesh.client.links
-        self.moves = TopicMoves(self.node, self.core, links, self.mesh.is_suspected, options.handover_s, self._moves_over, inheritance)
+        self.moves = TopicMoves(
+            self.node,
+            self.core,
+            links,
+            self.mesh.is_suspected,
+            options.handover_s,
+            self._moves_over,
+            inheritance,
+            lambda view: self.subscribers.have_announced(view),
+        )
         self.parting = Parting(self.mesh, self.moves, lambda: self.subscribers, in_turns)
         self.site_events = SiteEvents(self.core, self.handover, links, self._owner, lambda: self.parting.is_over)
         self.far = {

@@ -259,6 +259,10 @@ class Subscribers:
         peers = [subscriber.link.peer for subscriber in self.everyone if subscriber.settled != number]
         return sorted(f"{peer.role} {peer.site}/{peer.node}" for peer in peers)
 
+    def have_announced(self, view: View) -> bool:
+        """Returns whether all who subscribe at this site have announced everything under `view`, or a later one."""
+        return all(each.view.order >= view.order for each in self.everyone if each.link.peer.site == self._site)
+
     def late(self, view: View) -> list[Subscriber]:
         """Returns those that have not announced everything under `view` yet."""
         return [subscriber for subscriber in self.everyone if subscriber.view != view]

@@ -516,6 +516,32 @@ async def test_an_event_of_another_site_that_comes_late_to_a_former_owner_is_pas
             assert sorted(event["topic"] for event in ann.events) == sorted(mine)
 
 
+async def test_who_leaves_a_quiet_topic_in_the_moment_in_which_it_moves_gets_what_comes_of_it_then(tcp: bool) -> None:
+    """DPS-13: the former owner heard that they left when it had handed over, so the new one had never heard of them."""
+    topics = [f"hm://playlist/user/ann/playlist/p{n}/" for n in range(24)]
+    async with Cluster(sites=2, brokers=2, tcp=tcp, change=moving_at_once) as c:
+        former, new, others = c.roles["sto/b2"], c.roles["sto/b1"], ("sto/b1", "sto/b2")
+        mine = [topic for topic in topics if former.ring.owner(parse_topic(topic)) == "b2"]
+        async with c.user("ann") as ann:
+            await ann.ask("subscribe", topics=mine, recover=True, wait="all")
+            point = await point_of(c, ann)
+            for name in others:
+                c.plan.hold(name, "sto/a1")
+            leaving = asyncio.create_task(c.leave("sto/b2"))
+            await c.until(lambda: former.ring.slots == new.ring.slots == ("b1",))
+            await asyncio.sleep(0.1)
+        await c.until(lambda: not any(c.roles["sto/a1"].core.wanted()))
+        for name in others:
+            c.plan.release(name, "sto/a1")
+        await leaving
+        for n, site in enumerate(("sto", "lon"), 1):
+            for topic in mine:
+                await change(c, n, topic=topic, site=site)
+        await c.settle()
+        async with c.user("ann") as ann:
+            assert recovery(await ann.ask("subscribe", topics=mine, recover=True, point=point)) == (True, [], 2 * len(mine))
+
+
 async def test_who_is_away_while_a_broker_is_killed_is_told_of_what_it_had_and_of_nothing_else(tcp: bool) -> None:
     """DPS-5, DPS-13: it could hand nothing over. What had moved to it before is gone, too; what it had handed over is not."""
     topics = [f"hm://playlist/user/ann/playlist/p{n}/" for n in range(24)]
