@@ -61,8 +61,8 @@ class TopicMoves:
     - `limit_s`: so long a broker is waited for that is suspected.
     - `over()`: is called when nothing moves any more.
     - `inheritance`: what windows have of topics; None where nothing of it moves.
-    - `have_announced(view)`: tells whether all who follow for this site have announced everything under `view`, or a later one. Of what they
-      had left before that, this broker alone has heard.
+    - `have_announced(view)`: tells whether all who follow for this site have announced everything under `view`, or a later one. Of what
+      they had left before that, this broker alone has heard.
     """
 
     def __init__(

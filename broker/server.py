@@ -52,7 +52,7 @@ from .revocation_keeper import RevocationKeeper
 from .ring_keeper import RingKeeper
 from .site_events import SiteEvents
 from .site_outlets import SiteOutlets
-from .splits import Splits
+from .splits import Splits, was_left_out
 from .subscribers import Subscribers
 from .tenure import Tenure
 from .window import EventWindow
@@ -320,7 +320,7 @@ class Broker:
         for link in self.links.links:
             link.send(Heartbeat(view))
         if self.heirs is not None:
-            is_out = self.node in was.slots and self.node not in view.slots and not self.mesh.draining
+            is_out = was_left_out(self.node, was, view) and not self.mesh.draining
             self.heirs.follow(view, self.ring, is_out=is_out)
         self.subscribers.seal()
         taken = self.copies.follow(view, self.mesh.membership.is_leaving)

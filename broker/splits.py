@@ -1,7 +1,8 @@
 """Splits: two parts of a site that each went by a view without the other, and so both served the same topics (DPS-19).
 
-Whoever takes over a view in which they are not, though they have not left, has served topics while others did. They tell those who follow
-here, and tell the other brokers under which view they did (`Apart`). Each of these tells who follows there what it owned meanwhile.
+Whoever takes over a view in which they are not, or that takes them in anew, though they have not left, has served topics while others did.
+They tell those who follow here, and tell the other brokers under which view they did (`Apart`). Each of these tells who follows there what
+it owned meanwhile.
 
 Nobody knows what was published in the other part. So the broker that owns such topics begins an epoch, under which they go on from
 nothing and all others from their last number. What was kept before serves no recovery of those topics.
@@ -24,6 +25,17 @@ from .tenure import Tenure
 # So many topics are looked at in one turn.
 AT_ONCE: Final = 4096
 MOST_KNOWN: Final = 64
+
+
+def was_left_out(slot: str, before: View, view: View) -> bool:
+    """Tells whether `slot`, which went by `before`, is not in `view`, or has been taken in anew by it: a view between them was without it.
+
+    Who is taken in anew has nothing yet, and is to have something. Otherwise a share does not fall to nothing without many steps, each of
+    which waits for its broker.
+    """
+    if slot not in before.slots:
+        return False
+    return slot not in view.slots or (before.share_of[slot] > 0 == view.share_of[slot] and view.goal_of[slot] > 0)
 
 
 class Splits:
@@ -54,7 +66,7 @@ class Splits:
     def follow(self, view: View, *, is_leaving: bool) -> None:
         """Takes over `view`. `is_leaving`: this broker has said that it leaves, so it may be out."""
         before, self._view = self._view, view
-        if self._me in before.slots and self._me not in view.slots and not is_leaving:
+        if was_left_out(self._me, before, view) and not is_leaving:
             self._apart, self._untold = before, set(view.slots)
             for slot in list(self._links):
                 self.link_up(slot)

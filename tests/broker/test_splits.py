@@ -3,11 +3,14 @@
 import asyncio
 from collections.abc import Sequence
 
+import pytest
+
 from broker.core import BrokerCore
-from broker.splits import Splits
+from broker.splits import Splits, was_left_out
 from broker.tenure import Tenure
 from infra.kernel.frames import OLD_TAG, Apart, Hello, View
 from infra.kernel.loss_reasons import LossReason
+from infra.kernel.membership import Membership, Timing
 from infra.kernel.topics import Topic, user_topic
 from infra.runtime.link import Link
 from tests.support.recording_wire import RecordingWire
@@ -72,6 +75,44 @@ async def test_whoever_was_left_out_tells_their_followers_and_each_other_broker_
     for slot in ("b2", "b3", "b3"):
         broker.link(slot)
     assert [broker.wires[slot].sent for slot in ("b2", "b3")] == [[Apart(HERE)], [Apart(HERE)]]
+
+
+async def test_whoever_hung_and_never_saw_the_view_without_them_tells_of_it_when_they_are_taken_in_anew() -> None:
+    """DPS-19: the heir had published meanwhile. Nobody told those who follow that something may be missing."""
+    both = View(2, ("b0", "b1"))
+    owner, hung = (Membership(slot, both.slots, 0.0, Timing(), steps=8) for slot in both.slots)
+    for slot in both.slots:
+        for broker in (owner, hung):
+            broker.offer(both)
+            broker.told(slot, 2, knows=True)
+    owner.heard("b1", 0.0)
+    assert owner.tick(3.0)
+    owner.told("b0", owner.view.number, knows=True)
+    owner.heard("b1", 3.1)
+    owner.heard("b1", 5.5)
+    assert owner.tick(5.7)
+    assert owner.view.number == both.number + 2
+    assert hung.offer(owner.view)
+    left_out = OneBroker("b0")
+    left_out.splits.follow(both, is_leaving=False)
+    left_out.link("b0")
+    left_out.splits.follow(hung.view, is_leaving=False)
+    await turns()
+    assert set(left_out.told) == {topic for topic in TOPICS if both.ring.owner(topic) == "b1"}
+    assert left_out.wires["b0"].sent == [Apart(both)]
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        View(3, ("b1", "b2"), (224, 256), (0, 256)),  # it is drained
+        View(3, ("b1", "b2"), (0, 256), (0, 256)),
+        View(3, ("b1", "b2", "b3"), (256, 256, 0), (256, 256, 256)),  # another one comes
+    ],
+)
+async def test_who_has_less_or_nothing_as_planned_was_not_left_out(after: View) -> None:
+    assert not was_left_out("b1", HERE, after)
+    assert not was_left_out("b1", View(3, ("b1", "b2"), (0, 256), (0, 256)), View(4, ("b1", "b2"), (0, 256), (256, 256)))
 
 
 async def test_who_hears_of_another_part_tells_of_what_both_served_and_of_nothing_else() -> None:
