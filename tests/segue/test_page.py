@@ -196,7 +196,9 @@ async def test_a_reconnect_can_be_hurried(browser: Browser, server: ScriptedServ
     peer = await connected(browser, server)
     await peer.fail("going-away", 4000, reconnect_in_ms=600_000)
     await browser.until(phase("waiting"))
-    assert re.fullmatch("in (600|599) s", await browser.value("document.getElementById('left').textContent"))
+    left = re.fullmatch(r"in (\d+) s", await browser.value("document.getElementById('left').textContent"))
+    assert left is not None
+    assert 500 < int(left[1]) <= 600  # by how much it is less is the machine's matter
     await browser.value("document.querySelector('#notice button').click()")
     await server.next_peer()
 

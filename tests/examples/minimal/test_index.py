@@ -82,6 +82,7 @@ async def test_a_friend_plays_and_an_album_comes_out(tmp_path: Path, is_of_docs:
                 for user, friend in (("alice", "bob"), ("bob", "alice")):
                     await segue("friends", "add", friend, "--user", user, "--url", social, state=tmp_path)
                 await browser.within(f"{FEED}.getElementById('refused').childElementCount === 0")
+                await browser.within(f"{BELL}.getElementById('badge').textContent === '1'")  # that bob follows, before the album
             await segue("act", "play", "artist=Björk", "track=Jóga", "--user", "bob", "--url", clients, state=tmp_path)
             await browser.within(f"{FEED}.querySelector('li .what')?.textContent === 'bob playsJóga · Björk'")
             album = ("hm://notifications/feed/bjork%new-album/", "--kind", "album", "--payload", '{"artist": "Björk", "album": "Post"}')
