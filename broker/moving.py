@@ -107,8 +107,7 @@ class TopicMoves:
         for slot, frames in copies.items():
             self._copied.add(slot)
             in_turns(self._take_over(slot, frames))
-        # A seal is one of earlier steps, too: what goes in them stands before it.
-        if not heirs and all(each.is_told for each in self._steps):
+        if not heirs and self._may_seal():
             step.is_begun = True
             self._seal(step)
         self._steps.append(step)
@@ -116,6 +115,10 @@ class TopicMoves:
             self._steps[0].former.clear()
         self._go_on()
         return step.heirs
+
+    def _may_seal(self) -> bool:
+        """Tells whether all is told of earlier steps: a seal is one of theirs, too, and what goes in them stands before it."""
+        return all(each.is_told for each in self._steps)
 
     def _is_awaited(self, slot: str | None, view: View) -> bool:
         if slot is None or ((sealed := self._sealed.get(slot)) is not None and sealed.order >= view.order):

@@ -1,6 +1,6 @@
 """Planted defects. A simulation that finds none of them would prove nothing (DPS-30)."""
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
@@ -29,12 +29,11 @@ from broker.window import EventWindow, Missed
 from broker.window_origins import Origins
 from infra.kernel.announcer import Announcer
 from infra.kernel.events import OPENING
-from infra.kernel.frames import CopiesHeld, Subscribe, View
+from infra.kernel.frames import CopiesHeld, Subscribe
 from infra.kernel.limbo import Limbo
 from infra.kernel.membership import Membership
 from infra.kernel.receipts import Receipts
 from infra.kernel.recent import RecentIds
-from infra.kernel.ring import Ring
 from infra.kernel.topics import Kind, Topic
 from infra.runtime.dialler import Dialler
 from infra.runtime.link import Link
@@ -122,16 +121,6 @@ def _resumes_late(laggards: Laggards, bit: int, stamp: int, opening: bytes, know
     _RESUME(laggards, bit, stamp + 1, opening, known)
 
 
-def _seals_at_once(moves: TopicMoves, before: Ring, view: View, now_s: float, *copies: Any) -> Collection[str]:
-    waiting = [step for step in moves._steps if not step.is_told]
-    for step in waiting:
-        step.is_told = True
-    heirs = _BEGIN(moves, before, view, now_s, *copies)
-    for step in waiting:
-        step.is_told = False
-    return heirs
-
-
 def _always_owned(tenure: Tenure, topic: Topic, stamps: dict[int, int]) -> Descent:
     mine = stamps.get(tenure._epoch)
     return _DESCEND(tenure, topic, stamps) if mine is None else Descent({tenure._epoch: mine})
@@ -153,7 +142,7 @@ def _waits_for_nobody(heirs: Heirs) -> None:
 
 
 _SENDS = Heirs.flush
-_BEGIN, _AFTER = TopicMoves.begin, EventWindow.topic_after
+_AFTER = EventWindow.topic_after
 _LAST = TopicNumbers.last
 _DESCEND = Tenure.descend
 _RESUME = Laggards.resume
@@ -187,7 +176,7 @@ DEFECTS: Final = {
     "no-seal": PlantedDefect("a new owner does not wait for what former ones hand over", TopicMoves, "_is_awaited", lambda *_: False),
     "ids-left-behind": PlantedDefect("ids of publications stay with the former owner", BrokerCore, "known_ids", lambda _: ()),
     "one-number-less": PlantedDefect("a new owner is told the last number but one", TopicNumbers, "last", _one_number_less),
-    "seals-at-once": PlantedDefect("a step is sealed before what goes in the one before", TopicMoves, "begin", _seals_at_once),
+    "seals-at-once": PlantedDefect("a step is sealed before what goes in the one before", TopicMoves, "_may_seal", lambda _: True),
     "window-left-behind": PlantedDefect("what is recorded stays with the former owner", Inheritance, "leaving", lambda *_: iter(())),
     "place-forgotten": PlantedDefect("an event that came with a topic loses its place", Origins, "get", lambda *_: None),
     "strays-lost": PlantedDefect("a former owner keeps late events of other sites for itself", SiteEvents, "_new_owner", lambda *_: None),
