@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import random
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -9,15 +10,17 @@ from functools import partial
 from hashlib import sha256
 from typing import Any, Final, NamedTuple
 
+from infra.kernel.errors import Refused
+from infra.kernel.ring import POINTS
 from infra.kernel.roles import ACCESSPOINT
 from infra.kernel.topics import parse_topic
 from tests.support import interest_oracle
 
-from . import world
 from .births import hashed_by_birth
+from .knobs import turned
 from .operations import PLAYLISTS, TOPICS, USERS, Operation
 from .oracle import Acceptance, Follower, Position, SimulationOracle, Violated
-from .returns import Return, check_gap, check_return
+from .returns import POINT_AGE_S, Return, check_gap, check_return
 from .world import SimulatedWorld
 
 # What nobody disturbs arrives within this time. When faults end, everybody agrees within the second one (DPS-31).
@@ -31,6 +34,8 @@ INHERITS_S: Final = 6.0
 # All is well when it has been for so long: a link that says nothing any more is noticed within 2.5 s.
 STEADY_S: Final = 3.0
 LOOKS_S: Final = 0.25
+# What a broker may be to have of the ring.
+SHARES: Final = (0, POINTS // 4, POINTS // 2, POINTS)
 # So many publications may be repeated, the last ones.
 REPEATABLE: Final = 8
 # Who follows a topic, and how often they had given it up before: who gives it up and follows it anew may miss something.
@@ -57,14 +62,15 @@ class SimulatedLife:
     - `wrong_s`: when something went wrong for the last time. `changed_s`: when a node came or left for the last time.
     """
 
-    def __init__(self, seed: int, **shape: int) -> None:
-        self.world = SimulatedWorld(seed, **shape)
+    def __init__(self, seed: int, *, is_varied: bool = False, **shape: int) -> None:
+        self.world = SimulatedWorld(seed, is_varied=is_varied, **shape)
         self.oracle = SimulationOracle()
         self.followers: dict[str, Follower] = {}
         self.away: dict[str, Follower] = {}
         self.story: list[StoryLine] = []
         self.faults = 0
-        self.wrong_s = self.changed_s = 0.0
+        # Nothing has gone wrong in the time before all were there.
+        self.wrong_s, self.changed_s = -SETTLES_S, 0.0
         # How many things had gone wrong, and what had changed, when a broker died whose heirs had everything.
         self._inherited: tuple[int, float] | None = None
         self._asked = 0
@@ -85,7 +91,7 @@ class SimulatedLife:
     def play(self, operations: list[Operation]) -> None:
         """Plays `operations`, and lets all be well in the end. Raises Violated."""
         try:
-            with hashed_by_birth(), _watched(self):
+            with hashed_by_birth(), turned(self.world.knobs), _watched(self):
                 self.world.loop.run_until_complete(self._live(operations))
         finally:
             self.world.close()
@@ -166,6 +172,7 @@ class SimulatedLife:
             case "event":
                 try:
                     self.oracle.take(follower, message)
+                    follower.came_s[message["payload"]["n"]] = self.world.loop.now_s
                 except Violated as violated:
                     self.violate(str(violated))
             case "refused" | "lost":
@@ -246,8 +253,8 @@ class SimulatedLife:
 
     async def _return(self, name: str, where: int, said: int) -> None:
         was = self.away[name]
-        site = was.point.partition("/")[0] if where % 8 else None
-        if not (points := self._open_points(site)) or (back := await self._come(name, points[where % len(points)])) is None:
+        points = self._open_points(was.point.partition("/")[0] if where % 8 else None)
+        if not points or (back := await self._come(name, points[where % len(points)])) is None:
             return
         del self.away[name]
         back.recovers = True
@@ -257,7 +264,9 @@ class SimulatedLife:
             fields["point"] = was.position.point
         if said % 3 != 1 and (since := _numbers_of(was)):
             fields["since"] = since
-        back.begin_anew({*back.wants} if "since" not in fields else set(), self.oracle.publications)
+        covered_s = self._covered_s(was, back) if "point" in fields else 0.0
+        back.begin_anew({*back.wants} if "since" not in fields else set(), self.oracle.publications, covered_s)
+        self.oracle.looked_at["covered"] += len(back.covered)
         if not fields:
             back.whole_since_s.clear()
             await self._follow(back, set(back.wants))
@@ -271,7 +280,7 @@ class SimulatedLife:
         self._check()
         if answer is None or "recovered" not in answer:
             return
-        its = Return(was, back, asked_s, self.wrong_s, self._is_disturbed_since(was), self.faults, world.WINDOW_S)
+        its = Return(was, back, asked_s, self.wrong_s, self._is_disturbed_since(was), self.faults, self.world.window_s)
         late = check_return(self.oracle, its, answer, set(fields))
         for topic in _topics(answer["lost"]):
             self._lacks(back, topic)
@@ -279,6 +288,13 @@ class SimulatedLife:
             back.installed |= back.wants
         for topic, numbers in late.items():
             self._meanwhile(partial(self._arrived, topic, numbers, {back: back.given_up[topic]}))
+
+    def _covered_s(self, was: Follower, back: Follower) -> float:
+        """Returns before when everything has come that a point is about, if that can be known: it is as old as a heartbeat at most."""
+        is_elsewhere = was.point.partition("/")[0] != back.point.partition("/")[0]
+        if was.position is None or is_elsewhere or self._is_disturbed_since(was):
+            return 0.0
+        return was.position.now_s - POINT_AGE_S
 
     def _is_disturbed_since(self, was: Follower) -> bool:
         """Tells whether something may have gone wrong since a user had their position: then nobody may know what they missed."""
@@ -349,13 +365,29 @@ class SimulatedLife:
         doors = [broker for broker in self.world.of("broker") if broker.ready() is None]
         if not doors:
             return
-        door = doors[where % len(doors)]
         among = self._wanted() if lot % 8 else list(TOPICS)
-        name = among[topic % len(among)]
-        numbers = [self.oracle.published(name, door.site) for _ in range(1 + number % 3)]
+        self._begin_to_publish(doors[where % len(doors)], among[topic % len(among)], 1 + number % 3)
+
+    def _begin_to_publish(self, door: Any, name: str, number: int) -> None:
+        numbers = [self.oracle.published(name, door.site) for _ in range(number)]
         events = [{"topic": _feed(name), "kind": "play", "id": f"event-{n}", "payload": {"n": n}} for n in numbers]
         self._lately.append((door.site, events))
         self._meanwhile(partial(self._send, door, events))
+
+    async def _busy(self, topic: int, where: int, number: int, how: int, *_: int) -> None:
+        """Has the services of a site, or of all, publish again and again for a while, as the life goes on."""
+        among = self._wanted()
+        names = [among[(topic + each) % len(among)] for each in range(1 + how % 3)]
+        rng = self.world.stream(f"busy {topic} {where} {number} {how}")
+        site = self.world.sites[where % len(self.world.sites)] if number % 2 else None
+        self._meanwhile(partial(self._publish_on, site, names, 8 + number % 25, rng))
+
+    async def _publish_on(self, site: str | None, names: list[str], number: int, rng: random.Random) -> None:
+        limit_s = rng.choice((0.005, 0.02, 0.1))
+        for _ in range(number):
+            await asyncio.sleep(limit_s * rng.random())
+            if doors := [broker for broker in self.world.of("broker", site) if broker.ready() is None]:
+                self._begin_to_publish(rng.choice(doors), rng.choice(names), 1)
 
     async def _repeat(self, where: int, which: int, *_: int) -> None:
         """Publishes again what was published lately, as a service does that got no answer."""
@@ -401,12 +433,12 @@ class SimulatedLife:
                 await self._arrived(topic, numbers, waiting[topic])
 
     async def _asked_to_take(self, door: Any, events: list[dict[str, Any]]) -> tuple[int, dict[str, Any]]:
-        """Returns what a broker answers to a publisher: status 0 where nothing comes."""
+        """Returns what a broker answers to a publisher: status 0 where nothing comes, and 503 where nobody is there who would take it."""
         try:
             async with asyncio.timeout(ANSWERS_S):
                 status, answer = await self.world.publish(door, events)
         except (OSError, TimeoutError) as error:
-            status, answer = 0, {"reason": repr(error)}
+            status, answer = (503 if isinstance(error, ConnectionRefusedError) else 0), {"reason": repr(error)}
         self._tell(f"{door.site}/{door.node}", f"answers {status} {answer}")
         return status, answer
 
@@ -444,6 +476,8 @@ class SimulatedLife:
         self.wrong_s = self.world.loop.now_s
         self.oracle.is_calm = False
         self.oracle.repeated |= self._again
+        for follower in self.followers.values():
+            follower.covered.clear()
 
     def _node(self, pick: int, roles: tuple[str, ...] = ()) -> str | None:
         """Returns a node that may go, of some roles or of any: another one stays at its site, and is ready."""
@@ -587,6 +621,26 @@ class SimulatedLife:
             self.changed_s = self.world.loop.now_s
             await self.world.start(name)
 
+    async def _plan(self, where: int, one: int, other: int, how: int, *_: int) -> None:
+        """Has a broker do what an operator asks of it: change the shares of the ring at its site, or leave them where they are by now."""
+        brokers = self.world.of("broker")
+        if not brokers:
+            return
+        broker = brokers[where % len(brokers)]
+        goal = broker.view().goal_of
+        slots = list(goal)
+        if not slots:
+            return
+        wanted = {slots[one % len(slots)]: SHARES[how % len(SHARES)], slots[other % len(slots)]: POINTS}
+
+        async def asked() -> None:
+            with suppress(Refused):
+                _ = broker.ring_keeper.aim(goal, wanted) if how % 5 else broker.ring_keeper.stop()
+
+        self.changed_s = self.world.loop.now_s
+        self._tell(f"{broker.site}/{broker.node}", f"is asked for {wanted}" if how % 5 else "is asked to leave the ring where it is")
+        await self.world.within(self.world.processes[f"{broker.site}/{broker.node}"], asked)
+
     async def _cut(self, one: int, other: int, how: int, *_: int) -> None:
         for pair in self._pairs(one, other, how):
             self.world.internet.cut(*pair)
@@ -642,9 +696,9 @@ class SimulatedLife:
     async def _settle(self, *_: int) -> None:
         """Ends all faults, waits until everybody agrees, lets clients come back, and looks whether everything arrives (DPS-31)."""
         self.world.internet.heal()
-        if self._under_way:
-            await asyncio.wait(self._under_way)
-            self._under_way.clear()
+        while self._under_way:  # what is on its way may begin something new
+            under_way, self._under_way = self._under_way, []
+            await asyncio.wait(under_way)
             self._check()
         if self.faults:
             self.wrong_s = self.world.loop.now_s

@@ -43,11 +43,11 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
     """The loop of a whole world. `now_s` is the world's time, in seconds since its beginning.
 
     - `rng`: draws turns. `failures`: what nobody has caught, with the process to which it happened.
-    - `turns`: how many there were.
+    - `turns`: how many there were. `turn_s`: how long one takes, at least and at most.
     """
 
     def __init__(self, rng: random.Random) -> None:
-        self.now_s, self.turns = 0.0, 0
+        self.now_s, self.turns, self.turn_s = 0.0, 0, TURN_S
         self.failures: list[tuple[str, str]] = []
         self.world = SimulatedProcess("world")
         self.processes = [self.world]
@@ -190,7 +190,7 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
             due.append(process)
         else:
             process.is_due = False
-        low_s, high_s = TURN_S
+        low_s, high_s = self.turn_s
         self.now_s += low_s + (high_s - low_s) * self._rng.random()
 
     def _wake_timers(self) -> None:

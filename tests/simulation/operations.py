@@ -33,11 +33,13 @@ WILD: Final = {
     "go_away": 8,
     "recover": 12,
     "publish": 30,
+    "busy": 4,
     "repeat": 4,
     "kill": 3,
     "power": 2,
     "leave": 3,
     "start": 6,
+    "plan": 2,
     "cut": 3,
     "cut_one_way": 2,
     "heal": 3,
@@ -51,27 +53,51 @@ WILD: Final = {
 CALM: Final = {
     "connect": 6,
     "disconnect": 2,
-    "subscribe": 14,
-    "unsubscribe": 8,
+    "subscribe": 12,
+    "unsubscribe": 6,
     "swap": 3,
-    "point": 5,
-    "go_away": 8,
+    "point": 8,
+    "go_away": 10,
     "recover": 12,
-    "publish": 40,
+    "publish": 30,
+    "busy": 8,
     "repeat": 8,
-    "leave": 4,
-    "start": 6,
+    "leave": 6,
+    "start": 8,
+    "plan": 6,
     "settle": 1,
 }
+# A life in which no node is lost, and all that goes wrong are connections. What is recorded must make up for that.
+SHAKY: Final = {
+    "connect": 6,
+    "disconnect": 1,
+    "subscribe": 10,
+    "unsubscribe": 4,
+    "swap": 2,
+    "point": 5,
+    "go_away": 6,
+    "recover": 9,
+    "publish": 25,
+    "busy": 10,
+    "repeat": 4,
+    "cut": 4,
+    "cut_one_way": 2,
+    "heal": 6,
+    "snap": 10,
+    "slow": 3,
+    "settle": 5,
+}
+# How often which of them is drawn.
+LIVES: Final = ((WILD, 4), (CALM, 4), (SHAKY, 2))
 PICKS: Final = 4
 MOST: Final = 1 << 16
 
 
 def drawn(rng: random.Random, number: int) -> list[Operation]:
-    """Returns so many operations, of a calm life or of a wild one. It begins with users who are there and follow something."""
+    """Returns so many operations, of one of `LIVES`. It begins with users who are there and follow something."""
     begun = [Operation("connect", 0.0, (n, n, n, 0)) for n in range(4)]
     begun += [Operation("subscribe", 0.0, (n, n, 2, 0)) for n in range(4)] + [Operation("settle", 0.0, (0, 0, 0, 0))]
-    drawn_from = CALM if rng.random() < 0.4 else WILD
+    (drawn_from,) = rng.choices([each for each, _ in LIVES], [often for _, often in LIVES])
     kinds, weights = list(drawn_from), list(drawn_from.values())
     return begun + [
         Operation(kind, _pause_s(rng), tuple(rng.randrange(MOST) for _ in range(PICKS))) for kind in rng.choices(kinds, weights, k=number)

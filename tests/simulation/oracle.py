@@ -45,16 +45,17 @@ class Follower:
     - `point`, `process`: the access point, and the life of it.
     - `follows`: what events may be about. `wants`: what it asked for, and did not take back. `installed`: what of that it was told to be
       installed everywhere.
-    - `answers`: to its messages, by id. `got`: how often each event came.
+    - `answers`: to its messages, by id. `got`: how often each event came; `came_s`: when it did for the last time.
     - `last`: the last number of each topic, site and epoch. `lives`: the last of each topic and site.
     - `given_up`: how often it gave up each topic.
     - `ended`: why it is over, as it was told. `lost_s`: when it heard of its end. `has_left`: whether its user has turned away from it.
     - `recovers`: whether it asks for what it misses. `position`: the last point that it was given, and when; None while it has none.
     - `whole_since_s`: from when on it must have everything of a topic, while nothing goes wrong.
     - `gaps`: how often it was told that something of a topic may be missing.
-    - `repeatable`: events that may come again, since it has said a point alone.
     - `asks`: topics of which it has asked what it missed, as long as the answer has not come. `unexplained`: those of them of which an
       epoch came without what it goes on from, with what is wrong if the answer does not say that something is missing.
+    - `repeatable`: events that may come again, since it has said a point alone. `covered`: those of them that came so long before its point
+      was given that they must not, while nothing goes wrong.
     """
 
     name: str
@@ -66,6 +67,7 @@ class Follower:
     installed: set[str] = field(default_factory=set)
     answers: dict[int, dict[str, Any]] = field(default_factory=dict)
     got: Counter[int] = field(default_factory=Counter)
+    came_s: dict[int, float] = field(default_factory=dict)
     last: dict[tuple[str, str, int], int] = field(default_factory=dict)
     lives: dict[tuple[str, str], _NumberedLife] = field(default_factory=dict)
     given_up: Counter[str] = field(default_factory=Counter)
@@ -80,6 +82,7 @@ class Follower:
     repeatable: Counter[int] = field(default_factory=Counter)
     asks: set[str] = field(default_factory=set)
     unexplained: dict[str, str] = field(default_factory=dict)
+    covered: set[int] = field(default_factory=set)
 
     @property
     def is_there(self) -> bool:
@@ -95,17 +98,18 @@ class Follower:
         self.follows.discard(topic)
         self.forget(topic)
 
-    def begin_anew(self, topics: set[str], publications: list["Publication"]) -> None:
-        """Says no numbers of `topics`. What came on those of which none are said may come again, in order."""
+    def begin_anew(self, topics: set[str], publications: list["Publication"], covered_s: float) -> None:
+        """Says no numbers of `topics`. What came on those of which none are said may come again, in order, if not before `covered_s`."""
         for topic in topics:
             self.forget(topic)
         self.repeatable = Counter(n for n in self.got if publications[n] not in self.lives)
+        self.covered = {n for n in self.repeatable if self.came_s[n] < covered_s}
         self.last = {life: seq for life, seq in self.last.items() if life[:2] in self.lives}
 
     def go_on_from(self, former: "Follower") -> None:
         """Takes over what the same user had on another connection."""
         self.follows, self.wants = set(former.wants), set(former.wants)
-        self.got, self.last, self.lives = former.got, former.last, dict(former.lives)
+        self.got, self.came_s, self.last, self.lives = former.got, former.came_s, former.last, dict(former.lives)
         self.given_up, self.whole_since_s = former.given_up, former.whole_since_s
 
 
@@ -141,6 +145,10 @@ class SimulationOracle:
             raise Violated(f"event {n} was {self.publications[n]}, and came as one of {topic} at {event['site']}")
         if n in follower.got and n not in self.repeated and not follower.repeatable[n]:
             raise Violated(f"{follower.name} got event {n} twice")
+        if n in follower.covered:
+            raise Violated(
+                f"nothing is wrong, and {follower.name} got event {n} again, which had come long before the point that they said"
+            )
         follower.repeatable[n] -= 1
         follower.got[n] += 1
         self._check_number(follower, topic, event, n)
@@ -162,8 +170,9 @@ class SimulationOracle:
 
     def _check_jump(self, follower: Follower, life: _NumberedLife, last: int, reached: int) -> None:
         """Looks whether as many numbers as `follower` has not seen, from `last` to the one that is `reached`, may be missing."""
-        if not self.is_calm:
-            return  # an owner that had lost a topic, and has it again, does not know how many numbers were given meanwhile
+        # An owner that had lost a topic, and has it again, does not know how many numbers were given meanwhile.
+        if not self.is_calm or reached - last <= len(self.repeated):
+            return
         missed = sum(each == life[:2] and number not in follower.got for number, each in enumerate(self.publications))
         if reached - last > missed + len(self.repeated):
             raise Violated(

@@ -53,9 +53,12 @@ class SimulationRun(NamedTuple):
         return "\n".join(str(line)[:200] for line in self.story[-lines:])
 
 
-def run(seed: int, number: int, operations: Sequence[Operation] | None = None) -> SimulationRun:
-    """Returns the life of `seed`: `number` operations that are drawn from it, or those that are given."""
-    life = SimulatedLife(seed, **SHAPES[seed % len(SHAPES)])
+def run(seed: int, number: int, operations: Sequence[Operation] | None = None, *, is_varied: bool = True) -> SimulationRun:
+    """Returns the life of `seed`: `number` operations that are drawn from it, or those that are given.
+
+    `is_varied`: see `SimulatedWorld`.
+    """
+    life = SimulatedLife(seed, is_varied=is_varied, **SHAPES[seed % len(SHAPES)])
     played = list(operations) if operations is not None else drawn(life.world.stream("operations"), number)
     violation = ""
     try:

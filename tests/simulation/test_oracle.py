@@ -44,3 +44,17 @@ def test_what_is_live_may_come_before_the_answer_that_says_that_something_is_mis
     with nullcontext() if lost else pytest.raises(Violated, match="does not hear which number this goes on from"):
         oracle.answered(follower, lost)
     assert not follower.asks
+
+
+@pytest.mark.parametrize("covered_s", [0.5, 1.5])
+def test_what_came_long_before_a_point_does_not_come_again_to_who_says_it(
+    covered_s: float, follower: Follower, oracle: SimulationOracle
+) -> None:
+    """DPS-6: what a point says is as old as a heartbeat, so what came about then may come again, and nothing that is older."""
+    n = oracle.published("t1", "lon")
+    event = {"topic": "hm://playlist/user/ann/playlist/t1/", "site": "lon", "epoch": 1, "seq": 1, "payload": {"n": n}}
+    oracle.take(follower, event)
+    follower.came_s[n] = 1.0
+    follower.begin_anew({"t1"}, oracle.publications, covered_s)
+    with pytest.raises(Violated, match="had come long before the point") if covered_s > 1.0 else nullcontext():
+        oracle.take(follower, event)

@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -21,19 +21,25 @@ from .process import SimulatedProcess
 SECRET = b"a secret of thirty-two bytes, ok"
 
 
-# Short, so that in a short life topics are also recorded no more, and events are too old.
+# Short, so that in a short life topics are also recorded no more, and events are too old. In some lives it is longer.
 WINDOW_S = 4.0
-
-
+WINDOWS_S: Final = (1, 1, 5)
 # So many of all lives have copies of what is recorded (DPS-18).
 COPIED_SHARE = 0.4
 
 
-def _hurried(options: RoleOptions, *, copies: int) -> RoleOptions:
+# In how many steps brokers come and go, if that varies.
+JOIN_STEPS: Final = (1, 3, 8)
+# So long a turn takes at most, where machines are slow.
+SLOW_TURN_S: Final = 1e-3
+SLOW_SHARE: Final = 0.3
+
+
+def _hurried(options: RoleOptions, *, copies: int, window_s: float, steps: int | None) -> RoleOptions:
     if not isinstance(options, BrokerOptions):
         return options
-    window = {kind: msgspec.structs.replace(bounds, seconds=WINDOW_S, copies=copies) for kind, bounds in options.window.items()}
-    return msgspec.structs.replace(options, window=window)
+    window = {kind: msgspec.structs.replace(bounds, seconds=window_s, copies=copies) for kind, bounds in options.window.items()}
+    return msgspec.structs.replace(options, window=window, join_steps=options.join_steps if steps is None else steps)
 
 
 def _unlinked(broker: Any) -> str:
@@ -48,6 +54,8 @@ class SimulatedWorld:
     - `seed`: everything random follows from it. Each purpose has a stream of its own, so that one more draw changes nothing else.
     - `sites`, `brokers`, `aggregators`, `accesspoints`: how many there are, and at each site.
     - `copies`: with 1, heirs have events before anybody gets them (`has_copies`); by default that follows from the seed, too.
+    - `is_varied`: whether that follows from the seed, too: how long windows are, in how many steps brokers come and go, how fast machines
+      are, and how much is done in a turn (`knobs`). Else it is the same in all worlds.
     - `roles`: those that run, by name. `down`: those that do not.
     """
 
@@ -60,14 +68,21 @@ class SimulatedWorld:
         aggregators: int = 2,
         accesspoints: int = 2,
         copies: int | None = None,
+        is_varied: bool = False,
     ) -> None:
         self.seed = seed
         self.loop = SimulatedLoop(self.stream("turns"))  # type: ignore[abstract]  # no sockets, signals, processes
         self.internet = SimulatedInternet(self.loop, self.stream("network"))
         self.has_copies = self.stream("copies").random() < COPIED_SHARE if copies is None else bool(copies)
         shape = Shape(sites=SITES[:sites], brokers=brokers, aggregators=aggregators, accesspoints=accesspoints, presence=0, policy="open")
+        self.window_s = WINDOW_S * (self.stream("window").choice(WINDOWS_S) if is_varied else 1)
+        steps = self.stream("steps").choice(JOIN_STEPS) if is_varied else None
+        self.knobs = self.stream("knobs") if is_varied else None
+        if is_varied and self.stream("turn length").random() < SLOW_SHARE:
+            self.loop.turn_s = self.loop.turn_s[0], SLOW_TURN_S
         self.options: dict[str, RoleOptions] = {
-            f"{each.site}/{each.node}": _hurried(each, copies=int(self.has_copies)) for each in in_start_order(list(shape.options()))
+            f"{each.site}/{each.node}": _hurried(each, copies=int(self.has_copies), window_s=self.window_s, steps=steps)
+            for each in in_start_order(list(shape.options()))
         }
         self.sites = shape.sites
         self.roles: dict[str, Any] = {}

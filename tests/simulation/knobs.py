@@ -1,0 +1,44 @@
+"""Knobs: how much production does in one turn. In some lives it is little, so that few topics take as many turns as a million does."""
+
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import ModuleType
+from typing import Final
+
+from aggregator import points
+from broker import copies, heir_briefing, inheritance, laggards, moving, recaller, splits, subscribers
+
+# Half of all lives have what production has.
+TURNED_SHARE: Final = 0.5
+# What production may do in one turn then: topics, ids or events.
+LITTLE: Final = (1, 2, 4)
+LITTLE_BYTES: Final = (1, 200, 1000)
+KNOBS: Final[tuple[tuple[ModuleType, str, tuple[int, ...]], ...]] = (
+    (points, "LOST_AT_ONCE", LITTLE),
+    (copies, "AT_ONCE", LITTLE),
+    (heir_briefing, "AT_ONCE", LITTLE),
+    (inheritance, "AT_ONCE", LITTLE),
+    (inheritance, "FRAME_BYTES", LITTLE_BYTES),
+    (laggards, "AT_ONCE", LITTLE),
+    (moving, "AT_ONCE", LITTLE),
+    (recaller, "FRAME_BYTES", LITTLE_BYTES),
+    (splits, "AT_ONCE", LITTLE),
+    (subscribers, "AT_ONCE", LITTLE),
+)
+
+
+@contextmanager
+def turned(rng: random.Random | None) -> Iterator[None]:
+    """Has all knobs stand where `rng` draws them while the block runs; without it, where production has them."""
+    if rng is None or rng.random() >= TURNED_SHARE:
+        yield
+        return
+    before = [getattr(module, name) for module, name, _ in KNOBS]
+    for module, name, few in KNOBS:
+        setattr(module, name, rng.choice(few))
+    try:
+        yield
+    finally:
+        for (module, name, _), value in zip(KNOBS, before, strict=True):
+            setattr(module, name, value)
