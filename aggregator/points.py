@@ -164,7 +164,7 @@ class AccessPoints:
         """Notes that the link to a broker is lost."""
         self.recalls.link_down(slot)
         announcer = self._brokers.announcer
-        self._losses.link_down(slot, is_left=slot not in announcer.view.slots and announcer.has_parted(slot))
+        self._losses.link_down(slot, is_left=slot not in announcer.ring.slots and announcer.has_parted(slot))
         self.follow_ring()
 
     def follow_ring(self) -> None:

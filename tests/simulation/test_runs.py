@@ -299,6 +299,16 @@ def test_a_broker_that_leaves_while_another_one_comes_is_no_loss_to_anybody() ->
     assert not found.violation, f"{found.violation}\n{found.table(20)}"
 
 
+@pytest.mark.parametrize("seed", [5, 9])
+def test_a_broker_that_a_plan_has_left_nothing_to_is_no_loss_when_it_stops(seed: int) -> None:
+    """DPS-8, DPS-15: it was in the view, and had owned topics before. Clients heard that something of these may be missing."""
+    operations = [Operation("connect", 0.0, (n, n, 1, 0)) for n in range(4)]
+    operations += [Operation("subscribe", 0.0, (n, 2 * n, 2, 0)) for n in range(4)] + [Operation("settle", 0.0, (0, 0, 0, 0))]
+    operations += [Operation("plan", 0.0, (0, 0, 1, 4)), Operation("leave", 5.0, (0, 0, 0, 0)), Operation("point", 4.0, (0, 0, 0, 0))]
+    found = relived(seed, operations)
+    assert not found.violation, f"{found.violation}\n{found.table(20)}"
+
+
 def test_those_hear_of_it_whose_broker_was_replaced_before_its_link_was_found_to_be_broken() -> None:
     """DPS-8: a broker that was gone without a word seemed to have left as planned, and nobody heard that its last events may be missing."""
     operations = [
