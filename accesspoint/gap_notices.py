@@ -63,5 +63,4 @@ class GapNotices:
         named = [format_topic(topic) for topic in topics if self._hub.holds(session, topic)]
         if session.state is SessionState.READY and named:
             self.told += 1
-            self._hub.flush_one(session)
             session.say(messages.gap(named, reason, self._point(session)))

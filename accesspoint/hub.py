@@ -22,6 +22,7 @@ from infra.kernel.topics import USER_TAG, Topic
 from infra.kernel.websocket import text_frame
 
 from .outbox import Outbox
+from .recent_answer import RecentAnswer
 
 # With more sessions than this a topic is served in slices. A slice costs about a millisecond of writing to sockets.
 BURST_FROM: Final = 1024
@@ -66,9 +67,10 @@ class Row(set[Member]):
     - `is_held`: nothing of it is given to anybody, until what was missed of it here has come.
     - `joining`: those of them that get nothing yet, because they wait for what they have missed; each with the number of its recovery.
     - `apart`: those of them that may have some of what comes, each with what says which of it is news.
+    - `answer`: what its owner has answered of its past, as long as nothing has come since, and sessions have wanted it without a break.
     """
 
-    __slots__ = ("apart", "burst", "handle", "is_held", "joining", "presence", "run", "topic")
+    __slots__ = ("answer", "apart", "burst", "handle", "is_held", "joining", "presence", "run", "topic")
 
     def __init__(self, handle: int, topic: Topic) -> None:
         super().__init__()
@@ -76,6 +78,7 @@ class Row(set[Member]):
         self.is_held = False
         self.joining: dict[Member, int] | None = None
         self.apart: dict[Member, NewsOf] | None = None
+        self.answer: RecentAnswer | None = None
         self.handle = handle
         self.topic = topic
         self.presence = topic[0] == USER_TAG
@@ -197,7 +200,10 @@ class Hub:
         if member.dropped > COMPACT_FROM and 2 * member.dropped > len(member.handles):
             self._compact(member)
         self.subscriptions -= 1
-        return None if row else row
+        if row:
+            return None
+        row.answer = None
+        return row
 
     def _compact(self, member: Member) -> None:
         member.handles = array("I", [row.handle for row in self._rows_of(member)])
@@ -226,6 +232,7 @@ class Hub:
         for row in self._rows_of(member):
             row.lose(member)
             if not row:
+                row.answer = None
                 last.append(row)
         self.subscriptions -= self.count(member)
         member.handles, member.dropped = array("I"), 0
@@ -251,6 +258,7 @@ class Hub:
                 self._run(row, run)
 
     def _run(self, row: Row, run: list[bytes]) -> None:
+        row.answer = None
         if row.burst is not None:
             self.shed += row.burst.add(run)
         elif len(row) > BURST_FROM:
@@ -330,6 +338,14 @@ class Hub:
         row.joining = row.joining or {}
         row.joining[member] = number
 
+    def join_at_once(self, member: Member, row: Row, bodies: list[bytes]) -> int:
+        """Gives `member`, which wants the topic of `row`, what it has missed, and what is live from now on. Returns how many that were."""
+        if row.joining is not None:
+            row.join(member)
+        if bodies:
+            self._give(row, [member], bodies)
+        return len(bodies)
+
     def join_now(self, member: Member, topic: Topic, number: int, bodies: list[bytes]) -> bool:
         """Gives `member` what it has missed, and what is live from now on. Returns False if it does not wait for `number` there."""
         row = self.topics.get(topic)
@@ -360,12 +376,6 @@ class Hub:
         """Tells whether `member` waits for `join_now` of `topic` under `number`."""
         row = self.topics.get(topic)
         return row is not None and row.joining is not None and row.joining.get(member) == number
-
-    def flush_one(self, member: Member) -> None:
-        """Writes what `member` got, before something is said to it that must come behind that."""
-        if member.chunks:
-            chunks, member.chunks = member.chunks, []
-            member.write(b"".join(chunks))
 
     def _by_topic(self, handles: Sequence[int], bodies: Sequence[bytes]) -> Iterable[tuple[Row, list[bytes]]]:
         rows, known = self._rows, len(self._rows)

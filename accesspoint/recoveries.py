@@ -2,7 +2,7 @@
 
 A session that recovers is in the row of a topic at once, but gets no event of it before the answer: what comes behind the answer on the
 link is what the answer does not have. So nothing is kept, and no cut has to be agreed on. Where another aggregator feeds us, it is asked
-again.
+again. What was answered to others lately need not be asked (`recent_answer`): a herd that comes back asks each thing once.
 """
 
 from collections import Counter
@@ -16,15 +16,18 @@ from infra.kernel.every_one import for_every_one
 from infra.kernel.frames import Recall, Recalled
 from infra.kernel.loss_reasons import LossReason
 from infra.kernel.outlet import Outlet
+from infra.kernel.roles import DECISION
 from infra.kernel.topics import Topic, format_topic, parse_topic
 
 from . import messages
 from .gap_notices import GapNotices
 from .hub import Hub
 from .keeping import Keeping
-from .named_numbers import NamedNumbers, awaited
+from .named_numbers import NamedNumbers, awaited, unknown
 from .options import AccessPointOptions
 from .point import Point, read_point, write_point
+from .recent_answer import RecentAnswer
+from .recent_answers import RecentAnswers
 from .session import Session, SessionState
 
 # So many topics stand in one question.
@@ -41,13 +44,14 @@ class RecoveryPlan:
     """The wish of a session to have topics recovered under `number`: from `point` on, or behind what it has `since`.
 
     - `is_new`: it was never here before, so it has missed nothing.
-    - `held`: the topics of which it gets nothing yet.
+    - `held`: the topics of which it gets nothing yet. Of the others it has got what it missed, `replayed` events.
     """
 
     def __init__(self, number: int, point: Point | None, since: dict[Topic, Known]) -> None:
         self.number, self.point, self.since = number, point, since
         self.is_new = point is None and not since
         self.held: list[Topic] = []
+        self.replayed = 0
 
 
 class RecoveryTaker(Protocol):
@@ -73,7 +77,7 @@ class SessionRecovery:
         self.since = plan.since
         self.open: dict[Topic, None] = {}
         self.lost: dict[Topic, str] = {}
-        self.replayed = 0
+        self.replayed = plan.replayed
 
 
 class Resumption(NamedTuple):
@@ -94,6 +98,7 @@ class Recoveries:
     - `stamps`: up to where it has given us everything that is wanted here, of each broker.
     - `notices`: tell sessions of what was lost on the way here.
     - `named`: who has said what they have, of which something may come here only now.
+    - `recent`: what was answered lately.
     """
 
     def __init__(self, options: AccessPointOptions, hub: Hub, announcer: Announcer, keeping: Keeping, notices: GapNotices) -> None:
@@ -104,6 +109,11 @@ class Recoveries:
         self._options, self._hub, self._announcer, self._keeping, self._notices = options, hub, announcer, keeping, notices
         self._resumption: Resumption | None = None
         self.named = NamedNumbers(hub, keeping)
+        self.recent = RecentAnswers()
+        # Whether the aggregator has said lately that nothing is missing of what has come.
+        self._is_whole = False
+        # An event of a topic that is out of real time does not come here, and nobody knows when that begins.
+        self._may_offload = DECISION in options.services
         # The topics that were wanted here when we were cut off, where nobody had said yet up to where everything had come.
         self._unmarked: list[Topic] = []
         # Recoveries that are to be asked again when the access point has what it missed itself, by topic.
@@ -143,12 +153,37 @@ class Recoveries:
 
     def hold(self, session: Session, plan: RecoveryPlan, topics: Iterable[Topic]) -> None:
         """Has `session` get nothing yet of `topics`, which it follows since this turn and wants to have recovered."""
-        if not plan.is_new:
-            for topic in topics:
-                if self._keeping.has(topic) and self._hub.holds(session, topic):
-                    self.named.forget(session, topic)
-                    self._hub.join_later(session, topic, plan.number)
-                    plan.held.append(topic)
+        if plan.is_new:
+            return
+        hub, stamps, is_kept = self._hub, self._answered_up_to(plan), self._keeping.has
+        for topic in topics:
+            row = hub.topics.get(topic)
+            if row is None or session not in row or not is_kept(topic):
+                continue
+            if self.named:
+                self.named.forget(session, topic)
+            missed = row.answer.missed(stamps) if row.answer is not None and stamps else None
+            if missed is None:
+                hub.join_later(session, topic, plan.number)
+                plan.held.append(topic)
+            elif missed or row.joining is not None:
+                known = plan.since.get(topic)
+                plan.replayed += hub.join_at_once(session, row, unknown(missed, known) if known else missed)
+
+    def _answered_up_to(self, plan: RecoveryPlan) -> Mapping[int, int]:
+        """Returns the stamps of a plan by which recent answers may be looked for; none where everything up to there has not come here yet.
+
+        Whoever was further than this access point would get again what they have.
+        """
+        point, here = plan.point, self.stamps
+        if point is None or point.site != self._options.site or not self._may_answer:
+            return {}
+        return point.stamps if all(stamp <= here.get(epoch, 0) for epoch, stamp in point.stamps.items()) else {}
+
+    @property
+    def _may_answer(self) -> bool:
+        """Whether what comes here is all there is, and comes by one way."""
+        return self._is_whole and self._resumption is None and not self._announcer.keeps_former and not self._may_offload
 
     def give_up(self, session: Session, plan: RecoveryPlan) -> None:
         """Lets `session` have what is live: the message that wanted more was refused."""
@@ -164,11 +199,8 @@ class Recoveries:
         recovery = SessionRecovery(session, plan, self._options.site, now_s + self._options.install_s, done)
         session.follows_with_recovery.update(topics)
         session.mark = self._announcer.mark()
-        for topic in topics:
-            if not self._keeping.has(topic):
-                recovery.lost[topic] = LossReason.NO_WINDOW
-            elif self._hub.is_joining(session, topic, plan.number):
-                recovery.open[topic] = None
+        recovery.lost.update((topic, LossReason.NO_WINDOW) for topic in self._keeping.others(topics))
+        recovery.open.update((topic, None) for topic in plan.held if self._hub.is_joining(session, topic, plan.number))
         self._open[recovery.number] = recovery
         session.recoveries.add(recovery.number)
         self._ask(recovery, list(recovery.open))
@@ -182,19 +214,31 @@ class Recoveries:
             self.link.send(Recall(recovery.number, list(bulk), recovery.stamps, since if any(since) else []))
 
     def note(self, stamps: Mapping[int, int]) -> None:
-        """Notes up to where everything has come. Of what has another epoch now nothing is known."""
+        """Notes up to where everything has come, if that is said. Of what has another epoch now nothing is known."""
+        self._is_whole = bool(stamps)
+        if not stamps:
+            self.recent.forget()
+            return
         self.stamps = _latest(stamps, self.stamps)
         if self._further and _latest(self.stamps, self._furthest) == self.stamps:
             self._further, self._furthest = {}, {}
 
+    def lose(self, topics: Sequence[Topic], reason: str) -> None:
+        """Has sessions told, as the aggregator says, that something of `topics` may be missing. What was answered may be wrong by now."""
+        self.recent.forget()
+        self._notices.lost(topics, reason)
+
     def fed_by(self, link: Outlet | None) -> None:
         """Notes that another aggregator feeds us, and asks it what is open."""
-        self.link = link
+        self.link, self._is_whole = link, False
+        self.recent.forget()
         for recovery in self._open.values():
             self._ask(recovery, list(recovery.open))
 
     def cut_off(self) -> None:
         """Notes that the aggregator that feeds us is lost: what is published from now on does not come from there."""
+        self._is_whole = False
+        self.recent.forget()
         self._unmarked = [] if self.stamps else self._kept_topics()
 
     def _kept_topics(self) -> list[Topic]:
@@ -207,6 +251,7 @@ class Recoveries:
         Until it is there, nobody gets anything of them (DPS-11). Where we have no stamps yet, nobody can be asked, so who follows these
         topics is told that something may be missing (DPS-8).
         """
+        self.recent.forget()
         link, before, stamps = self.link, self._resumption, dict(self.stamps)
         unmarked, self._unmarked = self._unmarked, []
         if unmarked:
@@ -252,7 +297,7 @@ class Recoveries:
     def answered(self, answer: Recalled, now_s: float) -> None:
         """Gives a session what it has missed, at `now_s`. Behind that it gets what is live."""
         recovery, resumption, at = self._open.get(answer.n), self._resumption, 0
-        for topic, reason, count in zip(answer.topics, answer.reasons, answer.counts, strict=True):
+        for n, (topic, reason, count) in enumerate(zip(answer.topics, answer.reasons, answer.counts, strict=True)):
             bodies, at = answer.bodies[at : at + count], at + count
             if recovery is not None and resumption is not None and topic in resumption.open:
                 # What we have missed ourselves would come behind this answer, and repeat it.
@@ -260,24 +305,34 @@ class Recoveries:
             elif recovery is not None:
                 # Everybody else has got what came in front of this answer. Asked for from before it, it would come again.
                 self._has_come(Topic(topic), _latest(self.stamps, answer.stamps))
-                self._join(recovery, Topic(topic), reason, bodies, now_s)
+                if self._join(recovery, Topic(topic), reason, bodies, now_s) and answer.quiet and answer.quiet[n] and answer.stamps:
+                    self._keep(recovery, Topic(topic), RecentAnswer(answer.epoch, answer.quiet[n], recovery.stamps, bodies), now_s)
             elif resumption is not None and resumption.number == answer.n:
                 self._resumed(resumption, Topic(topic), reason, bodies, answer.stamps)
         if recovery is not None:
             self._end(recovery, now_s)
 
-    def _join(self, recovery: SessionRecovery, topic: Topic, reason: str, bodies: list[bytes], now_s: float) -> None:
+    def _keep(self, recovery: SessionRecovery, topic: Topic, answer: RecentAnswer, now_s: float) -> None:
+        """Keeps what was answered to a recovery, which has wanted the topic all the time, for others that ask the same."""
+        if self._may_answer:
+            if recovery.since.get(topic):
+                answer.bodies = None
+            self.recent.keep(self._hub.topics[topic], answer, now_s)
+
+    def _join(self, recovery: SessionRecovery, topic: Topic, reason: str, bodies: list[bytes], now_s: float) -> bool:
+        """Gives what was answered to whom it is for. Returns whether they have waited for it, and it is all that they missed."""
         if topic not in recovery.open:
-            return
+            return False
         del recovery.open[topic]
         if not self._hub.join_now(recovery.session, topic, recovery.number, [] if reason else bodies):
-            return  # it has left the topic, or wants it anew
+            return False  # it has left the topic, or wants it anew
         if reason:
             is_elsewhere = recovery.is_foreign and reason in (LossReason.OWNER_LOST, LossReason.EXPIRED)
             recovery.lost[topic] = LossReason.OTHER_SITE if is_elsewhere else reason
         else:
             recovery.replayed += len(bodies)
         self.named.note(recovery.session, topic, self._yet_to_come(recovery, topic, reason, bodies), now_s)
+        return not reason
 
     def _yet_to_come(self, recovery: SessionRecovery, topic: Topic, reason: str, bodies: list[bytes]) -> Known:
         """Returns the numbers that were named of a topic and whose events may come here only now.
@@ -303,6 +358,7 @@ class Recoveries:
     def tick(self, now_s: float) -> None:
         """Lets those go on without an answer who have waited for too long at `now_s`."""
         self.named.tick(now_s)
+        self.recent.tick(now_s)
         resumption = self._resumption
         if resumption is not None and resumption.deadline_s <= now_s:
             for topic in list(resumption.open):
@@ -324,7 +380,7 @@ class Recoveries:
     def dropped(self, session: Session, topics: Sequence[Topic]) -> None:
         """Forgets what of `topics` is kept for `session`, which does not follow them any more."""
         session.follows_with_recovery.difference_update(topics)
-        for topic in topics:
+        for topic in topics if self.named else ():
             self.named.forget(session, topic)
 
     def point(self, session: Session) -> str | None:
@@ -340,7 +396,6 @@ class Recoveries:
 
     def shown(self, session: Session, lost: Mapping[Topic, str], replayed: int) -> messages.Recovery:
         """Returns what an answer says of a recovery that is over, behind all events of it."""
-        self._hub.flush_one(session)
         named = [{"topic": format_topic(topic), "reason": str(reason)} for topic, reason in lost.items()]
         return messages.Recovery(not lost, named, replayed, self.point(session))
 

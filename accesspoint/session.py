@@ -138,11 +138,17 @@ class Session(Member):
         return self.bearer.grants
 
     def say(self, message: bytes) -> None:
-        """Sends one message, or has it wait with the events while the client does not read; every byte counts against the bound."""
-        if self.outbox is None:
-            self.answer(text_frame(message))
-        else:
+        """Sends one message behind the events that it has been given, or has it wait with them while the client does not read.
+
+        Every byte counts against the bound.
+        """
+        if self.outbox is not None:
             self.outbox.say(message)
+        elif self.chunks:
+            chunks, self.chunks = self.chunks, []
+            self.answer(b"".join([*chunks, text_frame(message)]))
+        else:
+            self.answer(text_frame(message))
 
     def answer(self, frame: bytes) -> None:
         """Gives `frame` to the socket. Frames that one read brings about may be given to it together, behind what else it brings."""

@@ -153,7 +153,7 @@ class Source:
                 if link is self.link:
                     self._core.recoveries.answered(frame, self._now())
             case Lost(topics, reason):
-                self._core.gap_notices.lost([Topic(topic) for topic in topics], reason)
+                self._core.recoveries.lose([Topic(topic) for topic in topics], reason)
             case Keeps():
                 self._core.keeping.learn(frame)
             case Applied(n, sites):
@@ -171,7 +171,7 @@ class Source:
 
     def _note(self, link: Link, stamps: dict[int, int]) -> None:
         is_passed_over = self._move is not None and self._move.step is Step.ALONE
-        if stamps and link is self.link and not is_passed_over:
+        if link is self.link and not is_passed_over:
             self._core.recoveries.note(stamps)
 
     def _feed(self, link: Link | None) -> None:

@@ -5,6 +5,7 @@ meanwhile, that holds no longer: then the new one is asked.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import repeat
 from typing import Final, NamedTuple
 
 from infra.kernel.frames import Recall, Recalled
@@ -81,9 +82,9 @@ class Recalls:
         question = self._open.get(answer.n)
         if question is None or question.slot != slot:
             return
-        mine = Recalled(question.recall.n, [], [], [], [], answer.stamps)
+        mine = Recalled(question.recall.n, [], [], [], [], answer.stamps, answer.epoch)
         moved: dict[bytes, _Known] = {}
-        for topic, reason, bodies in _parts(answer):
+        for topic, reason, bodies, quiet in _parts(answer):
             known = question.known.pop(topic, None)
             if known is None:
                 continue
@@ -94,6 +95,8 @@ class Recalls:
                 mine.reasons.append(reason)
                 mine.counts.append(len(bodies))
                 mine.bodies.extend(bodies)
+                if answer.quiet:
+                    mine.quiet.append(quiet)
         self._topics -= len(mine.topics)
         if mine.topics:
             question.asker.link.send(mine)
@@ -140,9 +143,10 @@ class Recalls:
         asker.link.send(Recalled(recall.n, named, [reason] * len(named), [0] * len(named), []))
 
 
-def _parts(answer: Recalled) -> Iterator[tuple[bytes, str, list[bytes]]]:
-    """Yields each topic of an answer, why not all is there, and its events."""
+def _parts(answer: Recalled) -> Iterator[tuple[bytes, str, list[bytes], int]]:
+    """Yields each topic of an answer, why not all is there, its events, and behind which stamp nothing has come."""
     at = 0
-    for topic, reason, count in zip(answer.topics, answer.reasons, answer.counts, strict=True):
-        yield topic, reason, answer.bodies[at : at + count]
+    quiet = answer.quiet or repeat(0)
+    for topic, reason, count, stamp in zip(answer.topics, answer.reasons, answer.counts, quiet):  # noqa: B905  # the codec has checked them
+        yield topic, reason, answer.bodies[at : at + count], stamp
         at += count

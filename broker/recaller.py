@@ -55,20 +55,22 @@ class Recaller:
     def answers(self, asker: RecallingLink, recall: Recall) -> Iterator[Recalled]:
         """Yields the answer to `recall`, which `asker` has asked, in frames that are not too large."""
         stamps = self._reached(asker.bit)
-        part = Recalled(recall.n, [], [], [], [], stamps)
+        epoch = self._core.window.epoch if self._core.window is not None else 0
+        part = Recalled(recall.n, [], [], [], [], stamps, epoch)
         size_bytes = part_bytes = 0
         for at, topic in enumerate(recall.topics):
-            missed = self._missed(asker, Topic(topic), recall, recall.since[at] if recall.since else ())
+            missed, quiet = self._missed(asker, Topic(topic), recall, recall.since[at] if recall.since else ())
             size = sum(map(len, missed.bodies))
             if size_bytes + size > MOST_BYTES:
-                missed, size = Missed([], LossReason.TOO_MUCH), 0
+                missed, size, quiet = Missed([], LossReason.TOO_MUCH), 0, 0
             if part_bytes + size > FRAME_BYTES and part.topics:
                 yield part
-                part, part_bytes = Recalled(recall.n, [], [], [], [], stamps), 0
+                part, part_bytes = Recalled(recall.n, [], [], [], [], stamps, epoch), 0
             part.topics.append(topic)
             part.reasons.append(missed.reason)
             part.counts.append(len(missed.bodies))
             part.bodies.extend(missed.bodies)
+            part.quiet.append(quiet if stamps else 0)
             size_bytes, part_bytes = size_bytes + size, part_bytes + size
         yield part
 
@@ -80,27 +82,30 @@ class Recaller:
         # Of what former owners have recorded, all is here.
         return {past.epoch: past.end for past in self._tenure.pasts} | {window.epoch: window.stamp}
 
-    def _missed(self, asker: RecallingLink, topic: Topic, recall: Recall, known: Known) -> Missed:
+    def _missed(self, asker: RecallingLink, topic: Topic, recall: Recall, known: Known) -> tuple[Missed, int]:
+        """Returns what the asker has missed of `topic`, and behind which stamp nothing has come (see `Recalled`)."""
         core, window, bit = self._core, self._core.window, asker.bit
         kind, row = kind_of(topic), core.interest.rows.get(topic)
         if window is None or core.laggards is None or kind not in window.bounds:
-            return Missed([], LossReason.NO_WINDOW)
+            return Missed([], LossReason.NO_WINDOW), 0
         if not core.owns(topic) or (not asker.is_announced and self._tenure.has_moved(topic)):
-            return Missed([], MOVED)
+            return Missed([], MOVED), 0
         until = core.laggards.until(bit, row) if row is not None else None
         descent = self._tenure.descend(topic, recall.stamps)
         found = self._found(window, row, kind, recall.stamps, descent, until)
         if found.reason == MOVED:
-            return found
+            return found, 0
         kept = window.kept(row, until) if known else []
         had = _had(known, kept)
         if not found.reason:
-            return Missed([body for body in found.bodies if origin_epoch_seq(body) not in had])
+            # Behind the stamp of the asker the window is whole. Further back, or in those of former owners, nothing was looked at.
+            quiet = max(recall.stamps[window.epoch], window.newest(row)) if descent.begins.keys() == {window.epoch} else 0
+            return Missed([body for body in found.bodies if origin_epoch_seq(body) not in had]) if had else found, quiet
         if known and row is not None and found.reason != LossReason.SPLIT:
             is_latest = window.bounds[kind].keep == "latest"
             if self._is_anchored(window, row, had) and self._shows_all(topic, kept, known, had, is_latest=is_latest):
-                return Missed([_told(known, body) for body in kept if origin_epoch_seq(body) not in had])
-        return Missed(window.rest(row, recall.stamps, until) if recall.rest else [], found.reason)
+                return Missed([_told(known, body) for body in kept if origin_epoch_seq(body) not in had]), 0
+        return Missed(window.rest(row, recall.stamps, until) if recall.rest else [], found.reason), 0
 
     def _found(
         self, window: EventWindow, row: int | None, kind: Kind, stamps: dict[int, int], descent: Descent, until: int | None

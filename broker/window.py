@@ -320,6 +320,11 @@ class EventWindow:
         topic = self._topics.get(row) if row is not None and self.origins else None
         return topic is not None and any(stamp in self.origins for stamp in topic.stamps)
 
+    def newest(self, row: int | None) -> int:
+        """Returns the stamp of the last event here of the topic that has `row`; 0 where there is none."""
+        topic = self._topics.get(row) if row is not None else None
+        return topic.newest if topic is not None else 0
+
     def kept(self, row: int | None, until: int | None = None) -> list[bytes]:
         """Returns the events of the topic that has `row` which are here, in order.
 

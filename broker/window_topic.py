@@ -51,6 +51,11 @@ class WindowTopic:
             self.several, self.only = [self.only] if self.only else [], 0
         return self.several
 
+    @property
+    def newest(self) -> int:
+        """The stamp of its last event; 0 where there is none."""
+        return self.only or (self.several[-1] if self.several else 0)
+
     def told(self, body: bytes, stamp: int) -> bytes:
         """Returns a body for somebody who has got everything up to `stamp`."""
         return with_skipped(body, self.replacements) if self.replaced > stamp else body

@@ -100,8 +100,9 @@ def _check(frame: frames.AnyFrame) -> None:
             fits = len(owners) == len(askers)
         case frames.Recall(topics=topics, since=since):
             fits = len(since) in (0, len(topics)) and all(map(is_topic, topics))
-        case frames.Recalled(_, topics, reasons, counts, bodies):
+        case frames.Recalled(_, topics, reasons, counts, bodies, quiet=quiet):
             fits = len(topics) == len(reasons) == len(counts) and sum(counts) == len(bodies) and all(map(is_topic, topics))
+            fits = fits and len(quiet) in (0, len(topics))
         case frames.KeptEvents(topics, followed, counts, epochs, stamps, bodies, lost, replaced, unheard):
             fits = len(topics) == len(followed) == len(counts) == len(lost) == len(replaced) and all(map(is_topic, topics))
             fits = fits and len(unheard) in (0, len(topics)) and sum(counts) == len(epochs) == len(stamps) == len(bodies)

@@ -443,6 +443,8 @@ class Recalled(Frame, tag=37, frozen=True):
     - `reasons`: for each of `topics` why not everything is here (see `LossReason`); empty where it is.
     - `counts`: how many of `bodies` belong to each, in order.
     - `stamps`: up to where that is all of these topics; empty where it is not said.
+    - `quiet`: for each of `topics` a stamp of `epoch` behind which nothing has come, up to `stamps`, for anybody who has got everything up
+      to there; 0 where that is not said.
     """
 
     n: Number
@@ -451,6 +453,8 @@ class Recalled(Frame, tag=37, frozen=True):
     counts: list[Annotated[int, msgspec.Meta(ge=0, lt=1 << 32)]]
     bodies: list[bytes]
     stamps: Stamps = {}
+    epoch: Number = 0
+    quiet: list[Number] = []
 
 
 class Lost(Frame, tag=38, frozen=True):

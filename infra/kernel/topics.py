@@ -69,6 +69,7 @@ _FORMS: Final = {
     "hm://notifications/": f"hm://notifications/feed/<id>%<type>/ with a type out of {', '.join(ARTIST_TYPES + SOCIAL_TYPES)}",
 }
 _KINDS: Final = {ord("U"): Kind.USER, ord("P"): Kind.PLAYLIST, ord("A"): Kind.ARTIST, ord("S"): Kind.SOCIAL, ord("I"): Kind.INBOX}
+_TAGS: Final = {str(kind): tag for tag, kind in _KINDS.items()}
 USER_TAG: Final = ord("U")
 PLAYLIST_TAG: Final = ord("P")
 
@@ -113,6 +114,11 @@ def format_topic(topic: Topic) -> str:
             return f"hm://notifications/feed/{text}/"
         case Kind.INBOX:
             return f"hm://notifications/inbox/{text}/"
+
+
+def tag_of(kind: str) -> int | None:
+    """Returns the first byte of topics of this `kind`; None for a kind that a newer version may know."""
+    return _TAGS.get(kind)
 
 
 def kind_of(topic: Topic) -> Kind:

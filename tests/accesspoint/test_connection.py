@@ -20,12 +20,15 @@ from websockets.uri import parse_uri
 
 from accesspoint.connection import Connection
 from accesspoint.options import AccessPointOptions
+from accesspoint.point import write_point
+from accesspoint.recent_answer import RecentAnswer
 from accesspoint.server import TICK_S, AccessPoint
 from accesspoint.session import SessionState
 from accesspoint.timeouts import GOODBYE_S
 from infra.kernel.codes import ALL, Code
 from infra.kernel.errors import Refused
 from infra.kernel.events import encode_tail, numbering
+from infra.kernel.frames import Keeps, View
 from infra.kernel.shares import SHARE, WHOLE
 from infra.kernel.topics import parse_topic
 from infra.kernel.websocket import text_frame
@@ -34,6 +37,7 @@ from infra.runtime.context import Context
 from infra.runtime.logs import get_logger
 from infra.runtime.tokens import Identity
 from infra.runtime.wire.memory import MemoryNetwork
+from tests.support.bare_core import KeptFrames, install
 from tests.support.client_frames import client_frame
 from tests.support.recording_transport import RecordingTransport
 
@@ -215,6 +219,31 @@ async def test_events_that_were_about_to_be_written_when_an_answer_filled_the_bu
     client.flush()
     client.transport.catch_up()
     assert [(event["seq"], event.get("skipped", 0)) for event in client.events(FEED)] == [(1, 0), (2, 0), (3, 0), (5, 1)]
+
+
+async def test_what_is_said_comes_behind_the_events_that_wait_for_the_end_of_the_turn(client: Client) -> None:
+    client.publish(FEED, 2)
+    client.ask(1)
+    client.flush()
+    assert [message["op"] for message in client.transport.messages[-3:]] == ["event", "event", "unsubscribed"]
+
+
+async def test_what_was_missed_comes_behind_the_welcome_that_one_read_brings_about(client: Client) -> None:
+    """DPS-6: it was answered to others already, so it comes at once."""
+    core, point = client.point.core, write_point("sto", {1: 1})
+    link = KeptFrames()
+    core.announcer.set_view(View(1, ("a1",)))
+    core.announcer.node_up("a1", link)
+    install(core, link, {"sto": 0})
+    core.keeping.learn(Keeps({"user": ("latest", 120.0)}))
+    core.recoveries.note({1: 9})
+    missed = b"%b1,%b" % (numbering("sto", 1), encode_tail(FEED, 0, "e", "play", b"{}"))
+    core.hub.topics[parse_topic(FEED)].answer = RecentAnswer(1, 5, {1: 1}, [missed])
+    connection = Connection(client.point)
+    transport = SlowTransport(connection)
+    ask = {"op": "subscribe", "id": 1, "topics": [FEED], "recover": True, "point": point}
+    connection.data_received(HELLO + client_frame(1, json.dumps(ask).encode()))
+    assert [message["op"] for message in transport.messages] == ["welcome", "event", "subscribed"]
 
 
 async def test_one_that_reads_again_when_its_outbox_is_over_full_is_closed_rather_than_shown_a_gap(client: Client) -> None:

@@ -58,6 +58,16 @@ def test_each_owner_is_asked_for_its_topics_and_the_answers_go_back_under_the_as
     assert len(place.point) == 2
 
 
+def test_behind_which_stamp_nothing_has_come_is_passed_on_for_each_topic_that_is_answered() -> None:
+    """DPS-5: stamps are those of the owner that was asked."""
+    place = Place()
+    place.owner[B] = "b1"
+    place.recalls.ask(place.point, Recall(40, [A, B], {7: 9}))
+    place.owner[A] = "b2"
+    place.recalls.answered("b1", Recalled(1, [A, B], ["", ""], [0, 0], [], {7: 9}, 7, [5, 6]))
+    assert place.point == [Recalled(40, [B], [""], [0], [], {7: 9}, 7, [6])]
+
+
 def test_where_the_owner_changes_meanwhile_the_new_one_is_asked() -> None:
     """DPS-6: what the new owner publishes does not come behind the answer of the former one."""
     place = Place()

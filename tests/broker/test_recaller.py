@@ -1,6 +1,7 @@
 """What owners answer to those who were away."""
 
 import inspect
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -89,6 +90,33 @@ def test_behind_a_stamp_everything_is_there_and_what_is_known_by_number_is_left_
     assert place.ask(MIX, 2, ("sto", EPOCH, 3)) == ("", [4])
     assert place.ask(MIX, 4) == ("", [])
     assert place.ask(MIX, 5) == ("owner-lost", [])
+
+
+def test_an_answer_says_behind_which_stamp_nothing_has_come() -> None:
+    """DPS-5: for whoever has got everything up to there, also where the asker had some of it by number."""
+    place = Place(is_alone=False)
+    place.publish(MIX, 3)
+    place.publish(DAN)
+    asked = [(0, ()), (2, ()), (4, ()), (1, (("sto", EPOCH, 3),))]
+    answers = [next(place.recaller.answers(place.asker, Recall(1, [MIX], {EPOCH: stamp}, [list(known)]))) for stamp, known in asked]
+    assert [(answer.epoch, *answer.quiet) for answer in answers] == [(EPOCH, 3), (EPOCH, 3), (EPOCH, 4), (EPOCH, 3)]
+
+
+def test_nobody_says_that_nothing_has_come_where_that_is_not_known() -> None:
+    """DPS-5: where something is missing, numbers alone are said, a former owner had the topic, or the link is behind."""
+    place = Place(events=2)
+    place.publish(MIX, 4)
+
+    def quiet(stamps: dict[int, int], known: Sequence[tuple[str, int, int]] = ()) -> list[int]:
+        return next(place.recaller.answers(place.asker, Recall(1, [MIX], stamps, [list(known)]))).quiet
+
+    assert (quiet({EPOCH: 1}), quiet({}, [("sto", EPOCH, 2)]), quiet({EPOCH: 2})) == ([0], [0], [4])
+    assert place.core.laggards is not None
+    place.core.laggards.fill(place.bit, b"")
+    assert quiet({EPOCH: 2}) == [0]
+    place.core.laggards.end(place.bit)
+    place.mine = False
+    assert quiet({EPOCH: 2}) == [0]
 
 
 def test_each_reason_has_its_cause() -> None:

@@ -169,6 +169,17 @@ def test_the_latest_event_says_how_many_it_replaced_to_whoever_lacks_one_of_them
     assert window.topic_after(0, Kind.USER, 3).bodies == []
 
 
+def test_the_newest_stamp_of_a_topic_is_that_of_its_last_event_also_of_one_that_was_not_kept() -> None:
+    window = EventWindow(7, BOUNDS, 10_000)
+    assert (window.newest(None), window.newest(0)) == (0, 0)
+    for seq in (1, 2):
+        window.record(0, event(Kind.USER, 1, seq), b"sto")
+        window.record(1, event(Kind.PLAYLIST, 1, seq), b"sto")
+    assert (window.newest(0), window.newest(1)) == (3, 4)
+    window.record(0, event(Kind.USER, 1, 3), b"sto", out=True)
+    assert window.newest(0) == 5
+
+
 def test_of_each_site_where_a_topic_is_numbered_the_latest_event_is_kept() -> None:
     """DPS-7: another site gets what was numbered here, although a newer one has come from elsewhere."""
     window = EventWindow(7, BOUNDS, 10_000)

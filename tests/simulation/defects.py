@@ -141,7 +141,14 @@ def _waits_for_nobody(heirs: Heirs) -> None:
         heirs.take(slot, CopiesHeld(stream.number, stream.sent))
 
 
+def _stays_answered(hub: Hub, row: Row, run: list[bytes]) -> None:
+    answer = row.answer
+    _RUN(hub, row, run)
+    row.answer = answer
+
+
 _SENDS = Heirs.flush
+_RUN = Hub._run
 _AFTER = EventWindow.topic_after
 _LAST = TopicNumbers.last
 _DESCEND = Tenure.descend
@@ -186,6 +193,7 @@ DEFECTS: Final = {
     "point-too-far": PlantedDefect("a point is one stamp further than what was sent", Recoveries, "point", _one_stamp_more),
     "no-tenure": PlantedDefect("a new owner says that it has what a former one had", Tenure, "descend", _always_owned),
     "no-anchor": PlantedDefect("numbers are taken for whole that show nothing", Recaller, "_shows_all", lambda *_, **__: True),
+    "stays-answered": PlantedDefect("an answer about the past stands, although an event has come since", Hub, "_run", _stays_answered),
     "no-answers": PlantedDefect("answers about the past are forgotten", Recoveries, "answered", lambda *_: None),
     "no-gaps": PlantedDefect("nobody hears that an owner was lost", OwnerLosses, "link_up", lambda *_: None),
     "gap-untold": PlantedDefect("clients do not hear of what was lost", GapNotices, "lost", lambda *_: None),

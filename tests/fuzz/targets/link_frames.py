@@ -43,7 +43,7 @@ class LinkFrames(Ready):
         encode(Resume({1 << 48: 7}, 3)) + encode(Deliver([0], [b"{}"], {1 << 48: 8})),
         encode(Keeps({"playlist": ("all", 120.0), "user": ("latest", 0.5)})) + encode(Lost([Topic(b"Udan")], "owner-lost")),
         encode(Recall(1, [Topic(b"Udan"), Topic(b"Pdan/p1")], {1 << 48: 7}, [[("sto", 1 << 48, 3)], []], rest=True)),
-        encode(Recalled(1, [Topic(b"Udan"), Topic(b"Pdan/p1")], ["", "expired"], [2, 0], [b"{}", b"{}"])),
+        encode(Recalled(1, [Topic(b"Udan"), Topic(b"Pdan/p1")], ["", "expired"], [2, 0], [b"{}", b"{}"], {1 << 48: 7}, 1 << 48, [7, 0])),
         encode(Moved([Topic(b"Udan")], [(1 << 48, 3)], [[b"id"]])) + encode(Sealed(View(3, ("b1", "b2"), (256, 16), (256, 256)))),
         encode(Call(1, "pull", "eve", "c1", b"{}")) + encode(Reply(1, "", "", b"{}")),
     )

@@ -83,7 +83,9 @@ FRAMES = st.one_of(
         st.booleans(),
     ),
     st.builds(
-        lambda n, lists, topics: frames.Recalled(n, topics, [""] * len(topics), [len(lists[0])] + [0] * (len(topics) - 1), lists[0]),
+        lambda n, lists, topics: frames.Recalled(
+            n, topics, [""] * len(topics), [len(lists[0])] + [0] * (len(topics) - 1), lists[0], {n: n}, n, [n] * len(topics)
+        ),
         NUMBERS,
         columns(BYTES, BYTES),
         st.lists(TOPICS, min_size=1, max_size=3),
@@ -327,6 +329,7 @@ NO_VIEW: list[Any] = [0, []]
         (packed(15, [""], ["c"]), "not a frame"),
         (packed(25, ["ann", "bob"], ["cid"]), "Barred with lists of different length"),
         (packed(25, [], ["cid"]), "Barred with lists of different length"),
+        (packed(37, 1, [b"Ua"], [""], [0], [], {}, 7, [1, 2]), "Recalled with lists of different length"),
         (packed(15, ["ann"], []), "Gone with lists of different length"),
         (packed(17, [b"Ua"], [0]), "not a frame"),
         (packed(17, [b"Ua"], [1 << 62]), "not a frame"),

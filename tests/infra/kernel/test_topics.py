@@ -19,6 +19,7 @@ from infra.kernel.topics import (
     is_topic,
     kind_of,
     parse_topic,
+    tag_of,
     user_topic,
 )
 
@@ -32,6 +33,15 @@ URIS = st.one_of(
     st.builds("hm://notifications/inbox/{}/".format, IDS),
 )
 HALF_RIGHT = st.text(ID_CHARACTERS + "/%UPASI\n", max_size=20).map(str.encode)
+
+
+FIVE = [
+    "hm://presence/user/ann/",
+    "hm://playlist/user/ann/playlist/mix/",
+    f"hm://notifications/feed/ann%{ARTIST_TYPES[0]}/",
+    f"hm://notifications/feed/ann%{SOCIAL_TYPES[0]}/",
+    "hm://notifications/inbox/ann/",
+]
 
 
 def ids(count: int) -> list[str]:
@@ -54,6 +64,13 @@ def test_ten_thousand_random_ids_round_trip_in_every_form() -> None:
         for uri, kind in expected.items():
             topic = parse_topic(uri)
             assert (format_topic(topic), kind_of(topic), parse_topic(format_topic(topic))) == (uri, kind, topic)
+
+
+def test_the_first_byte_tells_the_kind() -> None:
+    """SB-1."""
+    for kind, uri in zip(Kind, FIVE, strict=True):
+        assert parse_topic(uri)[0] == tag_of(kind)
+    assert tag_of("of a newer version") is None
 
 
 def test_a_users_feed_has_one_topic_whichever_way_it_is_named() -> None:

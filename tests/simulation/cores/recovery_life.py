@@ -297,7 +297,7 @@ class RecoveryLife(CoreLife):
             case Recalled():
                 recoveries.answered(frame, self.now_s)
             case Lost(topics, reason):
-                self.point.gap_notices.lost([Topic(topic) for topic in topics], reason)
+                recoveries.lose([Topic(topic) for topic in topics], reason)
             case Applied(n, sites):
                 self.point.announcer.applied("a1", n, sites)
                 self.point.subscriptions.advance(self.now_s)
