@@ -18,6 +18,7 @@ from analytics.session import session
 from infra.runtime.cassandra.client import Cassandra
 from infra.runtime.event_loop import YOUNG_OBJECTS
 from segue.cassandra import Server
+from tests.docs.network import own_network
 from tests.support.cassandra import SharedServer, fresh_keyspace
 
 if TYPE_CHECKING:
@@ -45,12 +46,19 @@ _TOGETHER: Final = {
     "tests/services/social/": "cassandra",
     "tests/services/test_": "cassandra",
 }
+# Pages are walked side by side, each in a network of its own, but those whose readers have done what another one asks for.
+_WALK: Final = "tests/docs/test_walk.py::test_a_page_does_as_it_says"
+_AFTER: Final = {f"{_WALK}[docs/offloading.md]": f"{_WALK}[docs/running.md]"}
 # What takes longest begins first, so that nothing long is left when all else is done.
 _FIRST: Final = (
+    f"{_WALK}[README.md]",
     "tests/docs/test_walk.py",
     "cassandra",
     "kernels",
     "spark",
+    f"{_WALK}[docs/testing.md]",
+    f"{_WALK}[docs/simulation.md]",
+    f"{_WALK}[docs/running.md]",
     "tests/segue/cli/test_endings.py",
     "tests/deploy/test_refusals.py",
     "tests/e2e/test_drill.py",
@@ -105,7 +113,13 @@ def _wants_cassandra(item: pytest.Item) -> bool:
 class _Files(LoadScopeScheduling):  # type: ignore[misc]
     """A scheduler that gives each file of tests to one process, and what is `_TOGETHER` to one, too. What takes longest comes first."""
 
+    def __init__(self, config: pytest.Config, log: object) -> None:
+        super().__init__(config, log)
+        self._has_networks = bool(own_network())  # else two walks would want the same ports
+
     def _split_scope(self, nodeid: str) -> str:
+        if nodeid.startswith(_WALK) and self._has_networks:
+            return _AFTER.get(nodeid, nodeid)
         return next((unit for beginning, unit in _TOGETHER.items() if nodeid.startswith(beginning)), nodeid.partition("::")[0])
 
     def _assign_work_unit(self, node: object) -> None:

@@ -1,6 +1,7 @@
-"""Every page does as it says: its commands, files and scripts, in order, in one clone, as somebody would who reads them all.
+"""Every page does as it says: its commands, files and scripts, in order, in a clone, as its reader would.
 
-`python -m tests.docs PAGE` walks a single one, and tells what it does.
+A page needs no other one before it, but those that `tests/conftest.py` names. So several are walked at once. `python -m tests.docs PAGE`
+walks a single one, and tells what it does.
 """
 
 import os
@@ -25,7 +26,7 @@ TIMEOUT_S = 300
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One clone for all pages."""
+    """A clone, for all pages that one process walks."""
     folder = tmp_path_factory.mktemp("docs") / "clone"
     clone(folder)
     return folder
