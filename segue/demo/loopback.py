@@ -7,15 +7,17 @@ from aiohttp import web
 from aiohttp.typedefs import Middleware
 
 HOST: Final = "127.0.0.1"
+# In the end nobody is waited for who is still being answered.
+SHUTDOWN_S: Final = 0.1
 
 
 class Loopback:
-    """An HTTP server that serves `routes` while its `async with` block runs, behind `middlewares`."""
+    """An HTTP server that serves `routes` while its `async with` block runs, behind `middlewares`. Bodies have `max_body_bytes` at most."""
 
-    def __init__(self, *routes: web.RouteDef, middlewares: Sequence[Middleware] = ()) -> None:
-        app = web.Application(middlewares=middlewares)
+    def __init__(self, *routes: web.AbstractRouteDef, middlewares: Sequence[Middleware] = (), max_body_bytes: int = 1 << 20) -> None:
+        app = web.Application(middlewares=middlewares, client_max_size=max_body_bytes)
         app.add_routes(routes)
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
+        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=SHUTDOWN_S)
 
     @property
     def address(self) -> str:

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from aiohttp import web
 
+from segue.demo.loopback import Loopback
 from tests.support.news import News
 
 
@@ -25,18 +26,15 @@ class RecordingIntake:
         self.gate = asyncio.Event()
         self.gate.set()
         self._news = News()
+        self._server = Loopback(web.post("/v1/notifications", self._take))
 
     async def __aenter__(self) -> Self:
-        app = web.Application()
-        app.router.add_post("/v1/notifications", self._take)
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
-        self.url = "http://{}:{}".format(*self._runner.addresses[0])
+        await self._server.__aenter__()
+        self.url = f"http://{self._server.address}"
         return self
 
     async def __aexit__(self, *exc: object) -> None:
-        await self._runner.cleanup()
+        await self._server.__aexit__()
 
     async def _take(self, request: web.Request) -> web.Response:
         status, code = self.answer()

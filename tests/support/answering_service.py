@@ -5,6 +5,8 @@ from typing import Any, Self
 
 from aiohttp import web
 
+from segue.demo.loopback import Loopback
+
 
 class AnsweringService:
     """`async with AnsweringService(201, {...}) as service:` answers at `service.url`. `asked` are the questions.
@@ -16,21 +18,15 @@ class AnsweringService:
         self.asked: list[dict[str, Any]] = []
         self.url = ""
         self._status, self._body = status, body
-        self._runner: web.AppRunner | None = None
+        self._server = Loopback(web.route("*", "/{path:.*}", self._answer))
 
     async def __aenter__(self) -> Self:
-        app = web.Application()
-        app.router.add_route("*", "/{path:.*}", self._answer)
-        self._runner = web.AppRunner(app, shutdown_timeout=0.1)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
-        host, port = self._runner.addresses[0][:2]
-        self.url = f"http://{host}:{port}"
+        await self._server.__aenter__()
+        self.url = f"http://{self._server.address}"
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        assert self._runner is not None
-        await self._runner.cleanup()
+        await self._server.__aexit__()
 
     async def _answer(self, request: web.Request) -> web.Response:
         path = request.raw_path.partition("?")[0]

@@ -5,6 +5,7 @@ from typing import Any, Self
 
 from aiohttp import web
 
+from segue.demo.loopback import Loopback
 from tests.support.node import built
 
 _PAGE = """<!doctype html>
@@ -32,24 +33,20 @@ class ElementPage:
         self.preferences: dict[str, Any] = {}
         self.webhooks: list[dict[str, Any]] = []
         self.refusal = ""
-        self._runner: web.AppRunner | None = None
+        self._server = Loopback(
+            web.get("/", self._answer),
+            web.static("/segue", built()),
+            web.route("*", "/v1/me/preferences", self._preferences),
+            web.get("/v1/me/webhooks", self._webhooks),
+        )
 
     async def __aenter__(self) -> Self:
-        app = web.Application()
-        app.router.add_get("/", self._answer)
-        app.router.add_static("/segue", built())
-        app.router.add_route("*", "/v1/me/preferences", self._preferences)
-        app.router.add_get("/v1/me/webhooks", self._webhooks)
-        self._runner = web.AppRunner(app, shutdown_timeout=0.1)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
-        host, port = self._runner.addresses[0][:2]
-        self.url = f"http://{host}:{port}/"
+        await self._server.__aenter__()
+        self.url = f"http://{self._server.address}/"
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        assert self._runner is not None
-        await self._runner.cleanup()
+        await self._server.__aexit__()
 
     async def _preferences(self, request: web.Request) -> web.Response:
         """Answers as a notification module does, at the address of the page itself."""

@@ -12,6 +12,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from notification.push import Subscription
+from segue.demo.loopback import Loopback
 
 HANG: Final = 0
 
@@ -42,22 +43,16 @@ class PushReceiver:
         self._key = ec.generate_private_key(ec.SECP256R1())
         self._auth = os.urandom(16)
         self._end = asyncio.Event()
-        self._runner: web.AppRunner | None = None
+        self._server = Loopback(web.post("/push/{id}", self._take))
 
     async def __aenter__(self) -> Self:
-        app = web.Application()
-        app.router.add_post("/push/{id}", self._take)
-        self._runner = web.AppRunner(app, shutdown_timeout=0.1)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
-        host, port = self._runner.addresses[0][:2]
-        self.origin = f"http://{host}:{port}"
+        await self._server.__aenter__()
+        self.origin = f"http://{self._server.address}"
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        assert self._runner is not None
         self.let_go()
-        await self._runner.cleanup()
+        await self._server.__aexit__()
 
     def let_go(self) -> None:
         """Ends all silence."""

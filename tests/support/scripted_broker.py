@@ -8,6 +8,8 @@ from typing import Any, NamedTuple, Self
 
 from aiohttp import web
 
+from segue.demo.loopback import Loopback
+
 DEADLINE_S = 30.0
 
 
@@ -47,21 +49,15 @@ class ScriptedBroker:
         self.requests: list[Request] = []
         self.url = ""
         self._arrived: asyncio.Queue[Request] = asyncio.Queue()
-        self._runner: web.AppRunner | None = None
+        self._server = Loopback(web.post("/v1/events", self._publish), max_body_bytes=16 << 20)
 
     async def __aenter__(self) -> Self:
-        app = web.Application(client_max_size=16 << 20)
-        app.router.add_post("/v1/events", self._publish)
-        self._runner = web.AppRunner(app, shutdown_timeout=0.1)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
-        host, port = self._runner.addresses[0][:2]
-        self.url = f"http://{host}:{port}"
+        await self._server.__aenter__()
+        self.url = f"http://{self._server.address}"
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        assert self._runner is not None
-        await self._runner.cleanup()
+        await self._server.__aexit__()
 
     async def next_request(self) -> Request:
         """Returns the next request that was not yet taken by this."""

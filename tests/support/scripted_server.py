@@ -8,6 +8,7 @@ from typing import Any, Self
 
 from aiohttp import WSMsgType, web
 
+from segue.demo.loopback import Loopback
 from tests.support.inbox_model import INBOX, InboxModel
 
 Message = dict[str, Any]
@@ -153,24 +154,17 @@ class ScriptedServer:
         self._told = 0
         self._peers: asyncio.Queue[Peer] = asyncio.Queue()
         self._all: list[Peer] = []
-        self._runner: web.AppRunner | None = None
+        self._server = Loopback(web.get("/v1/connect", self._connect))
 
     async def __aenter__(self) -> Self:
-        app = web.Application()
-        app.router.add_get("/v1/connect", self._connect)
-        self._runner = web.AppRunner(app, shutdown_timeout=0.1)
-        await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", 0)
-        await site.start()
-        host, port = self._runner.addresses[0][:2]
-        self.url = f"ws://{host}:{port}/v1/connect"
+        await self._server.__aenter__()
+        self.url = f"ws://{self._server.address}/v1/connect"
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         for peer in self._all:
             peer.drop()
-        assert self._runner is not None
-        await self._runner.cleanup()
+        await self._server.__aexit__()
 
     async def next_peer(self) -> Peer:
         """Returns the next client that has said hello."""

@@ -8,6 +8,8 @@ from typing import Any, Final, Self
 
 from aiohttp import web
 
+from segue.demo.loopback import Loopback
+
 HANG: Final = 0
 
 
@@ -30,21 +32,16 @@ class WebhookReceiver:
         self.came = asyncio.Event()
         self.url = ""
         self._end = asyncio.Event()
-        self._runner: web.AppRunner | None = None
+        self._server = Loopback(web.post("/{name}", self._take))
 
     async def __aenter__(self) -> Self:
-        app = web.Application()
-        app.router.add_post("/{name}", self._take)
-        self._runner = web.AppRunner(app, shutdown_timeout=0.1)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
-        self.url = f"http://127.0.0.1:{self._runner.addresses[0][1]}/a"
+        await self._server.__aenter__()
+        self.url = f"http://{self._server.address}/a"
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        assert self._runner is not None
         self._end.set()
-        await self._runner.cleanup()
+        await self._server.__aexit__()
 
     def let_go(self) -> None:
         """Answers all that hang."""

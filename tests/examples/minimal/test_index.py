@@ -13,6 +13,7 @@ from aiohttp import web
 
 from infra.runtime.tokens import read_secret
 from segue.cluster.tokens import user_token
+from segue.demo.loopback import Loopback
 from tests.architecture.sources import ROOT
 from tests.support.browser import Browser, find_browser
 from tests.support.node import built
@@ -55,25 +56,19 @@ async def test_a_friend_plays_and_an_album_comes_out(tmp_path: Path, is_of_docs:
     async def shown(_: web.Request) -> web.Response:
         return web.Response(text=page, content_type="text/html")
 
-    app = web.Application()
-    app.router.add_get("/", shown)
-    app.router.add_static("/segue", built())
-    app.router.add_static("/examples", ROOT / "examples")
-    app.router.add_static("/clients", ROOT / "clients")
-    runner = web.AppRunner(app, shutdown_timeout=0.1)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    folders = {"/segue": built(), "/examples": ROOT / "examples", "/clients": ROOT / "clients"}
+    server = Loopback(web.get("/", shown), *(web.static(place, folder) for place, folder in folders.items()))
     up = ("-m", "segue", "up", "--json", "--port-base", "0", "--state", str(tmp_path))
     site = await asyncio.create_subprocess_exec(sys.executable, *up, stdout=asyncio.subprocess.PIPE, start_new_session=True)
     try:
         assert site.stdout is not None
-        async with asyncio.timeout(DEADLINE_S), Browser(find_browser()) as browser:
+        async with asyncio.timeout(DEADLINE_S), server, Browser(find_browser()) as browser:
             addresses = json.loads(await site.stdout.readline())
             clients, notification, social = (first(addresses[kind]) for kind in ("clients", "notification", "social"))
             token = user_token(read_secret(tmp_path / "secret.key"), "alice")
             if is_of_docs:
                 await segue("privacy", "listening", "everyone", "--user", "bob", "--url", social, state=tmp_path)
-            page, here = of_the_docs(clients, notification, token), f"http://127.0.0.1:{runner.addresses[0][1]}"
+            page, here = of_the_docs(clients, notification, token), f"http://{server.address}"
             minimal = f"{here}/examples/minimal/index.html?{urlencode({'friends': 'bob', 'url': clients})}#token={token}"
             await browser.open(f"{here}/" if is_of_docs else minimal)
             await browser.until("document.querySelector('segue-feed').getAttribute('phase') === 'connected'")
@@ -97,7 +92,6 @@ async def test_a_friend_plays_and_an_album_comes_out(tmp_path: Path, is_of_docs:
     finally:
         site.terminate()
         await site.wait()
-        await runner.cleanup()
 
 
 def first(found: str | list[str]) -> str:

@@ -11,6 +11,7 @@ from aiohttp import web
 from infra.kernel.events import Submission, accept
 from infra.kernel.topics import kind_of, parse_topic
 from infra.runtime.tokens import AuthOptions, Keys, Verifier
+from segue.demo.loopback import Loopback
 from tests.support.samples import SECRET
 
 HEAD = {"id", "topic", "kind", "payload", "producer"}
@@ -35,18 +36,15 @@ class ContractIntake:
         self.stops_at = 0
         self.on_stop: Callable[[], object] = lambda: None
         self._verifier = Verifier(AuthOptions(), Keys(secret=SECRET), lambda: None)
+        self._server = Loopback(web.post("/v1/notifications", self._post))
 
     async def __aenter__(self) -> Self:
-        app = web.Application()
-        app.router.add_post("/v1/notifications", self._post)
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
-        self.url = f"http://127.0.0.1:{self._runner.addresses[0][1]}"
+        await self._server.__aenter__()
+        self.url = f"http://{self._server.address}"
         return self
 
     async def __aexit__(self, *exc: object) -> None:
-        await self._runner.cleanup()
+        await self._server.__aexit__()
         assert not self.complaints
 
     async def _post(self, request: web.Request) -> web.StreamResponse:

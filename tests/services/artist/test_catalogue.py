@@ -9,6 +9,7 @@ from aiohttp import web
 
 from infra.kernel.errors import Unavailable
 from infra.runtime.outgoing.options import OutgoingOptions
+from segue.demo.loopback import Loopback
 from services.artist.catalogue import BATCH_LINES, CHUNK_BYTES, Catalogue, FileCatalogue, HttpCatalogue, catalogue_of
 
 HERE = OutgoingOptions(private=["127.0.0.1"])
@@ -17,15 +18,8 @@ HERE = OutgoingOptions(private=["127.0.0.1"])
 @asynccontextmanager
 async def served(folder: Path) -> AsyncIterator[str]:
     """Serves the folder over HTTP."""
-    app = web.Application()
-    app.router.add_static("/", folder)
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    try:
-        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
-    finally:
-        await runner.cleanup()
+    async with Loopback(web.static("/", folder)) as server:
+        yield f"http://{server.address}"
 
 
 async def read(catalogue: Catalogue) -> list[bytes]:

@@ -1,6 +1,7 @@
 """Where wall posts go."""
 
 import json
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from aiohttp import web
 
 from infra.kernel.errors import Refused, Unavailable
 from infra.runtime.outgoing.options import OutgoingOptions
+from segue.demo.loopback import Loopback
 from services.social.post import Post
 from services.social.wall import FileWall, WebhookWall, wall_of
 from tests.support.full_disk import room_until
@@ -48,25 +50,18 @@ async def test_a_webhook_gets_the_post_and_its_status_says_whether_to_repeat(sta
         got.append((request.headers["Idempotency-Key"], await request.json()))
         return web.Response(status=status)
 
-    app = web.Application()
-    app.router.add_post("/hook", take)
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    wall = WebhookWall(f"http://127.0.0.1:{runner.addresses[0][1]}/hook", HERE)
-    try:
-        if error is None:
-            await wall.post(POST)
-        else:
-            with pytest.raises(error):
+    async with AsyncExitStack() as stack:
+        async with Loopback(web.post("/hook", take)) as server:
+            wall = WebhookWall(f"http://{server.address}/hook", HERE)
+            stack.push_async_callback(wall.close)
+            if error is None:
                 await wall.post(POST)
-        assert got == [("post-1", SHOWN)]
-        await runner.cleanup()
+            else:
+                with pytest.raises(error):
+                    await wall.post(POST)
+            assert got == [("post-1", SHOWN)]
         with pytest.raises(Unavailable, match="cannot be reached"):
             await wall.post(POST)
-    finally:
-        await wall.close()
-        await runner.cleanup()
 
 
 async def test_a_wall_on_a_private_address_is_called_only_where_that_is_listed() -> None:

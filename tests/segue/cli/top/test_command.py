@@ -20,6 +20,7 @@ from infra.runtime.http.admin import Admin
 from infra.runtime.metrics import Value
 from segue.cli.top.command import DrawnFrame, frames, parse_address, poll, top, watch
 from segue.cli.top.frame import Unreachable
+from segue.demo.loopback import Loopback
 
 DEADLINE_S = 30.0
 
@@ -108,18 +109,13 @@ async def test_frames_keep_what_was_delivered_before() -> None:
     assert all(rate > 0 for rate in shots[-1].history)
 
 
-async def answering(body: str, status: int = 200) -> web.AppRunner:
-    """Serves an answer that no admin door gives."""
+def answering(body: str, status: int = 200) -> Loopback:
+    """Returns a server with an answer that no admin door gives."""
 
     async def answer(_: web.Request) -> web.Response:
         return web.Response(text=body, status=status)
 
-    app = web.Application()
-    app.router.add_get("/{path:.*}", answer)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    return runner
+    return Loopback(web.get("/{path:.*}", answer))
 
 
 @pytest.mark.parametrize(
@@ -132,12 +128,8 @@ async def answering(body: str, status: int = 200) -> web.AppRunner:
     ],
 )
 async def test_a_server_that_is_no_admin_door_is_unreachable_with_a_hint(body: str, status: int, reason: str) -> None:
-    runner = await answering(body, status)
-    try:
-        async with aiohttp.ClientSession() as session:
-            (said,) = (await poll(session, [f"http://127.0.0.1:{runner.addresses[0][1]}"])).values()
-    finally:
-        await runner.cleanup()
+    async with answering(body, status) as server, aiohttp.ClientSession() as session:
+        (said,) = (await poll(session, [f"http://{server.address}"])).values()
     assert isinstance(said, Unreachable)
     assert reason in said.reason
     assert "admin address?" in said.reason

@@ -8,6 +8,7 @@ from typing import Final
 
 from aiohttp import web
 
+from segue.demo.loopback import Loopback
 from tests.support.browser import Browser, find_browser
 from tests.support.scripted_server import ScriptedServer, error
 
@@ -27,16 +28,8 @@ async def page(url: str) -> AsyncIterator[str]:
     async def answer(_: web.Request) -> web.Response:
         return web.Response(text=PAGE.format(url=json.dumps(url)), content_type="text/html")
 
-    app = web.Application()
-    app.router.add_get("/", answer)
-    app.router.add_static("/pages", PAGES)
-    runner = web.AppRunner(app, shutdown_timeout=0.1)
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        yield f"http://127.0.0.1:{runner.addresses[0][1]}/"
-    finally:
-        await runner.cleanup()
+    async with Loopback(web.get("/", answer), web.static("/pages", PAGES)) as server:
+        yield f"http://{server.address}/"
 
 
 async def test_a_final_error_ends_it_at_once_whatever_becomes_of_the_close_behind_it() -> None:
