@@ -88,7 +88,7 @@ async def test_one_that_does_not_even_ask_for_a_websocket_is_told_over_http(plac
     await place.cluster.until(lambda: place.point._http.connections == 1)
     await place.undisturbed()
     place.point._http.sweep(place.point.now() + 60)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         answer = await reader.read()
     assert answer.startswith(b"HTTP/1.1 408 ")
     assert json.loads(answer.partition(b"\r\n\r\n")[2])["code"] == "hello-timeout"

@@ -148,7 +148,7 @@ class Cluster:
             await self._close()
         left = {task for task in asyncio.all_tasks() - self._tasks if task is not asyncio.current_task() and not task.done()}
         if left:
-            await asyncio.wait(left, timeout=1)
+            await asyncio.wait(left, timeout=DEADLINE_S)
         if kind is None:
             leaked = [task for task in left if not task.done()]
             assert not leaked, f"tasks left behind: {leaked}"

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from infra.runtime.address import Address
 
-DEADLINE_S = 10.0
+DEADLINE_S = 30.0
 
 
 class Message(NamedTuple):

@@ -83,7 +83,7 @@ class WebPlace:
 
     async def until(self, condition: Callable[[], bool]) -> None:
         """Returns when `condition` holds."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             while not condition():  # noqa: ASYNC110 - a door tells nobody
                 await asyncio.sleep(0)
 

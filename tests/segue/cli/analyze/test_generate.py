@@ -68,6 +68,6 @@ def test_an_interrupt_ends_it_without_a_traceback_and_leaves_nothing(tmp_path: P
         asyncio.run(begun)
         assert ended() is None, "it ended before it was interrupted"
         os.killpg(process.pid, signal.SIGINT)
-        output, _ = process.communicate(timeout=10)
+        output, _ = process.communicate(timeout=45)
     assert (process.returncode, output.strip()) == (-signal.SIGINT, "")
     assert list(tmp_path.iterdir()) == []
