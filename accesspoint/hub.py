@@ -257,6 +257,13 @@ class Hub:
             if not row.is_held:
                 self._run(row, run)
 
+    def given(self, handles: Sequence[int], bodies: Sequence[bytes]) -> Iterator[tuple[Topic, bytes]]:
+        """Returns which of the events of a batch `deliver` gives to anybody, each with its topic."""
+        rows, known = self._rows, len(self._rows)
+        for handle, body in zip(handles, bodies, strict=True):
+            if handle < known and (row := rows[handle]) and not row.is_held:
+                yield row.topic, body
+
     def _run(self, row: Row, run: list[bytes]) -> None:
         row.answer = None
         if row.burst is not None:

@@ -29,6 +29,7 @@ from .point import Point, read_point, write_point
 from .recent_answer import RecentAnswer
 from .recent_answers import RecentAnswers
 from .session import Session, SessionState
+from .unstamped_events import UnstampedEvents
 
 # So many topics stand in one question.
 BULK: Final = 2048
@@ -83,12 +84,13 @@ class SessionRecovery:
 class Resumption(NamedTuple):
     """The question under `number` for what was missed here, on all topics: `open` are those that nobody has answered for.
 
-    Each has the stamps behind which it goes on. Who has not answered by `deadline_s` is late.
+    Each has the stamps behind which it goes on. Who has not answered by `deadline_s` is late. `had`: what clients got behind these stamps.
     """
 
     number: int
     deadline_s: float
     open: dict[Topic, Mapping[int, int]]
+    had: dict[Topic, Known]
 
 
 class Recoveries:
@@ -114,6 +116,7 @@ class Recoveries:
         self._is_whole = False
         # An event of a topic that is out of real time does not come here, and nobody knows when that begins.
         self._may_offload = DECISION in options.services
+        self._unstamped = UnstampedEvents()
         # The topics that were wanted here when we were cut off, where nobody had said yet up to where everything had come.
         self._unmarked: list[Topic] = []
         # Recoveries that are to be asked again when the access point has what it missed itself, by topic.
@@ -213,6 +216,11 @@ class Recoveries:
             assert self.link is not None
             self.link.send(Recall(recovery.number, list(bulk), recovery.stamps, since if any(since) else []))
 
+    def delivered(self, handles: Sequence[int], bodies: Sequence[bytes]) -> None:
+        """Notes what is delivered without a word up to where everything has come."""
+        if self.stamps:
+            self._unstamped.add(self._hub.given(handles, bodies))
+
     def note(self, stamps: Mapping[int, int]) -> None:
         """Notes up to where everything has come, if that is said. Of what has another epoch now nothing is known."""
         self._is_whole = bool(stamps)
@@ -220,6 +228,7 @@ class Recoveries:
             self.recent.forget()
             return
         self.stamps = _latest(stamps, self.stamps)
+        self._unstamped.clear()
         if self._further and _latest(self.stamps, self._furthest) == self.stamps:
             self._further, self._furthest = {}, {}
 
@@ -239,6 +248,8 @@ class Recoveries:
         """Notes that the aggregator that feeds us is lost: what is published from now on does not come from there."""
         self._is_whole = False
         self.recent.forget()
+        if self._unstamped.is_full:  # nobody knows any more what would come again
+            self.stamps = {}
         self._unmarked = [] if self.stamps else self._kept_topics()
 
     def _kept_topics(self) -> list[Topic]:
@@ -265,7 +276,10 @@ class Recoveries:
             self._hub.go_on(topic, [])  # nobody wants it now, but somebody may again while its row is there
         self._hub.hold(topics)
         behind = {topic: older.get(topic) or _latest(stamps, self._further.get(topic)) for topic in topics}
-        self._resumption = Resumption(self._last, now_s + self._options.install_s, behind)
+        had = self._unstamped.taken()
+        for topic in older:
+            had[topic] = [*(before.had.get(topic, ()) if before is not None else ()), *had.get(topic, ())]
+        self._resumption = Resumption(self._last, now_s + self._options.install_s, behind, had)
         self._further, self._furthest = {}, {}
         groups: dict[tuple[tuple[int, int], ...], list[bytes]] = {}
         for topic, its in behind.items():
@@ -278,7 +292,7 @@ class Recoveries:
         """Gives everybody what came on `topic` while no aggregator fed us. `reached`: up to where that is all."""
         if (behind := resumption.open.pop(topic, None)) is not None:
             self._has_come(topic, _latest(behind, reached))
-            self._hub.go_on(topic, bodies)
+            self._hub.go_on(topic, unknown(bodies, resumption.had.get(topic, ())))
             if reason and reason != LossReason.NO_WINDOW:
                 self._notices.lost([topic], reason)
             for recovery in self._again.pop(topic, ()):

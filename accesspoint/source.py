@@ -145,9 +145,9 @@ class Source:
         match frame:
             case Deliver(handles, bodies, stamps):
                 if self._move is not None:
-                    self._sort(link, self._move, handles, bodies)
+                    self._sort(link, self._move, frame)
                 elif link is self.link:  # one that was left may still speak
-                    self._core.hub.deliver(handles, bodies)
+                    self._deliver(handles, bodies, is_stamped=bool(stamps))
                 self._note(link, stamps)
             case Recalled():
                 if link is self.link:
@@ -252,13 +252,19 @@ class Source:
         if self._move is not None and self._core.announcer.reached.get(self._options.site, 0) >= self._mark:
             self._on(News.INSTALLED)
 
-    def _sort(self, link: Link, move: Move, handles: list[int], bodies: list[bytes]) -> None:
+    def _deliver(self, handles: list[int], bodies: list[bytes], *, is_stamped: bool) -> None:
+        """Delivers some events; `is_stamped`: with a word up to where everything has come."""
+        if not is_stamped:
+            self._core.recoveries.delivered(handles, bodies)
+        self._core.hub.deliver(handles, bodies)
+
+    def _sort(self, link: Link, move: Move, frame: Deliver) -> None:
         """Delivers what the old one sends, and has what the new one sends wait."""
         if link is self._new:
-            self._core.hub.deliver(*move.by_new(handles, bodies))
+            self._deliver(*move.by_new(frame.handles, frame.bodies), is_stamped=bool(frame.stamps))
         elif link is self.link:
-            self._core.hub.deliver(handles, bodies)
-            move.by_old(handles, bodies)
+            self._deliver(frame.handles, frame.bodies, is_stamped=bool(frame.stamps))
+            move.by_old(frame.handles, frame.bodies)
         if move.is_full:
             self._on(News.FULL)
 
@@ -272,7 +278,7 @@ class Source:
             self._leave_old()
         if before is Step.ALONE:  # what came before its fence was passed over, and is nowhere else
             self._core.recoveries.resume(self._now())
-        self._core.hub.deliver(*move.take_kept())
+        self._deliver(*move.take_kept(), is_stamped=False)
         self._ask(self._new)
 
     def _leave_old(self) -> None:

@@ -9,6 +9,7 @@ from accesspoint import hub as hub_module
 from accesspoint.core import AccessPointCore
 from accesspoint.messages import SubscribeMessage
 from accesspoint.point import write_point
+from accesspoint.unstamped_events import UnstampedEvents
 from infra.kernel.frames import Frame, Keeps, Recall, Recalled
 from infra.kernel.topics import Topic, parse_topic
 from tests.support.bare_core import FEEDS, KeptFrames, install, linked, make_core, welcomed
@@ -261,6 +262,46 @@ def test_who_named_numbers_and_was_late_gets_nothing_again_of_what_the_access_po
     place.answer(place.asked()[-1], body(4), body(5), body(6))
     place.publish(7)
     assert (seqs(ann), seqs(bob)) == ([5, 6, 7], [4, 5, 6, 7])
+
+
+@pytest.mark.parametrize("reason", ["", "owner-lost"])
+def test_what_clients_got_while_nobody_said_up_to_where_everything_has_come_is_not_given_again(reason: str) -> None:
+    """DPS-11: an aggregator says no stamps while a broker of its site has said none. Simulated seed 8000685 with 400 operations."""
+    place = Place()
+    bob = welcomed(place.core, "bob")
+    place.core.subscriptions.add(bob, [DAN])
+    place.core.recoveries.note({7: 3})
+    for lost in (body(4), body(5)):
+        handle = place.core.hub.topics[DAN].handle
+        place.core.recoveries.delivered([handle, 99], [lost, lost])
+        place.core.hub.deliver([handle], [lost])
+        place.core.recoveries.cut_off()
+        place.core.recoveries.resume(0.0)
+    place.core.recoveries.delivered([handle], [body(6)])  # as 5, nobody gets it now: they are in the answer
+    place.core.hub.deliver([handle], [body(6)])
+    assert [recall.stamps for recall in place.asked()] == [{7: 3}] * 2
+    place.answer(place.asked()[-1], body(4), body(5), body(6), reason=reason)
+    assert seqs(bob) == [4, 5, 6]
+    place.core.recoveries.note({7: 9})
+    place.core.recoveries.resume(0.0)
+    place.answer(place.asked()[-1], body(4))  # as no broker does: what stamps say is remembered no longer
+    assert seqs(bob) == [4, 5, 6, 4]
+
+
+def test_who_was_given_more_than_can_be_remembered_hears_that_something_may_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """DPS-8: it is not asked for, since it might come again."""
+    place = Place()
+    place.core.recoveries._unstamped = UnstampedEvents(most=1)
+    bob = welcomed(place.core, "bob")
+    bob.tell(0.0, op="subscribe", id=1, topics=FEEDS[:2], recover=True)
+    place.core.recoveries.note({7: 3})
+    handles = [place.core.hub.topics[topic].handle for topic in (DAN, EVE)]
+    place.core.recoveries.delivered(handles, [body(4), body(4, FEEDS[1])])
+    place.core.recoveries.cut_off()
+    place.core.recoveries.resume(0.0)
+    place.turns()
+    assert place.asked() == []
+    assert [message["reason"] for message in bob.messages if message["op"] == "gap"] == ["expired"]
 
 
 def test_who_named_numbers_and_was_late_gets_nothing_again_of_what_comes_when_the_way_is_mended() -> None:
