@@ -1,11 +1,13 @@
 """What sessions have missed: they join a topic when the answer is there, and what comes before and after it is in order."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 
 from accesspoint import hub as hub_module
+from accesspoint import recoveries as recoveries_module
 from accesspoint.core import AccessPointCore
 from accesspoint.messages import SubscribeMessage
 from accesspoint.point import write_point
@@ -290,8 +292,8 @@ def test_what_clients_got_while_nobody_said_up_to_where_everything_has_come_is_n
 
 def test_who_was_given_more_than_can_be_remembered_hears_that_something_may_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     """DPS-8: it is not asked for, since it might come again."""
+    monkeypatch.setattr(recoveries_module, "UnstampedEvents", partial(UnstampedEvents, most=1))
     place = Place()
-    place.core.recoveries._unstamped = UnstampedEvents(most=1)
     bob = welcomed(place.core, "bob")
     bob.tell(0.0, op="subscribe", id=1, topics=FEEDS[:2], recover=True)
     place.core.recoveries.note({7: 3})
