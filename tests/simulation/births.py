@@ -1,7 +1,8 @@
 """Hashes by birth instead of by address, so that sets have the same order in every run.
 
 Production keeps links, sessions and connections in sets, whose order is that of addresses in memory. Any order is right there. But a
-simulation must choose the same one each time, or a seed would not repeat (DPS-29).
+simulation must choose the same one each time, or a seed would not repeat (DPS-29). The same goes for sets of ids, whose order is that of
+hashes, which differ from process to process: where few are handed over in a turn, it shows which come first.
 """
 
 import asyncio
@@ -10,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from accesspoint.session import Session
+from infra.kernel.recent import RecentIds
 from infra.runtime.http.connection import HttpConnection
 from infra.runtime.link import Link
 from infra.runtime.wire.tcp import TcpWire
@@ -34,18 +36,24 @@ class Births:
 
 @contextmanager
 def hashed_by_birth() -> Iterator[None]:
-    """Has objects of production hashed by birth while the block runs."""
+    """Has objects of production hashed by birth, and ids in order, while the block runs."""
     births = Births()
     before = [(each, each.__dict__.get("__hash__")) for each in _CLASSES]
 
     def by_birth(born: object) -> int:
         return births.number(born)
 
+    def by_value(ids: RecentIds) -> Iterator[bytes]:
+        return iter(sorted(by_hash(ids)))
+
+    by_hash = RecentIds.__iter__
+    RecentIds.__iter__ = by_value  # type: ignore[method-assign]
     for each in _CLASSES:
         each.__hash__ = by_birth  # type: ignore[assignment]
     try:
         yield
     finally:
+        RecentIds.__iter__ = by_hash  # type: ignore[method-assign]
         for each, own in before:
             if own is None:
                 del each.__hash__
