@@ -247,6 +247,9 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
         with suppress(RuntimeError):
             self.run_until_complete(self._ended(self._tasks[:]))
         del self.failures[told:]  # by then nobody is there to catch anything
+        for task in self._tasks:
+            # asyncio keeps all tasks in one set. Those of each life have the same hashes, so with every life to come it would be slower.
+            asyncio.tasks._unregister_task(task)
         self._is_closed = True
 
     async def _ended(self, tasks: list[Task[Any]]) -> None:

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Final
 
 import msgspec
@@ -40,6 +41,12 @@ def _hurried(options: RoleOptions, *, copies: int, window_s: float, steps: int |
         return options
     window = {kind: msgspec.structs.replace(bounds, seconds=window_s, copies=copies) for kind, bounds in options.window.items()}
     return msgspec.structs.replace(options, window=window, join_steps=options.join_steps if steps is None else steps)
+
+
+@cache
+def _token(*, user: str | None = None, service: str | None = None) -> str:
+    """Returns the token of a user or of a service, which is the same in every life."""
+    return issue(SECRET, user=user, service=service, ttl_s=86_400, now_s=BORN_S - 43_200, token_id=user or "service")
 
 
 def _unlinked(broker: Any) -> str:
@@ -164,8 +171,7 @@ class SimulatedWorld:
     async def connect(self, name: str, role: Any, told: Callable[[dict[str, Any]], None]) -> SimulatedClient:
         """Returns a new connection of the user `name` to an access point. Raises OSError."""
         process = self.process(f"{role.site}/{name}")
-        token = issue(SECRET, user=name, ttl_s=86_400, now_s=BORN_S - 43_200, token_id=name)
-        hello = {"op": "hello", "token": token, "client": "phone"}
+        hello = {"op": "hello", "token": _token(user=name), "client": "phone"}
 
         async def call() -> SimulatedClient:
             transport = await self.internet.connect(process, role.address)
@@ -180,11 +186,10 @@ class SimulatedWorld:
         """Publishes events at a broker, as a service beside it. Returns status and answer. Raises OSError."""
         process = self.process(f"{role.site}/service")
         service = "playlist" if events[0]["topic"].startswith("hm://playlist/") else "presence"
-        token = issue(SECRET, service=service, ttl_s=86_400, now_s=BORN_S - 43_200, token_id="service")
 
         async def call() -> tuple[int, dict[str, Any]]:
             transport = await self.internet.connect(process, role.address)
-            publisher = SimulatedPublisher(token, events)
+            publisher = SimulatedPublisher(_token(service=service), events)
             transport.begin(publisher)
             return await publisher.answer
 
