@@ -69,7 +69,8 @@ async def test_friends_hear_of_each_other_at_a_real_site(site: dict[str, Any], s
     async with NodeDriver() as alice, NodeDriver() as bob, asyncio.timeout(DEADLINE_S):
         for driver, user in ((alice, "alice"), (bob, "bob")):
             await driver.call("connect", {"urls": site["clients"], "tokens": [user_token(secret, user)], "user": user})
-        assert (await alice.call("subscribe", {"topics": [BOB], "wait": "all"}))["installed"] == "all"
+        while (await alice.call("subscribe", {"topics": [BOB], "wait": "all"}))["installed"] != "all":
+            pass  # on a busy machine it takes longer than the access point waits
         while not await acted(bob):
             pass  # an access point that started before presence looks for it again within two seconds
         event = await alice.told["event"].get()

@@ -16,7 +16,7 @@ async def test_a_cut_between_sites_stops_what_crosses_it_and_nothing_else(tcp: b
         async with c.user("ann", "sto") as ann, c.user("bob", "lon") as bob, c.user("cyd", "ash") as cyd:
             everybody = (ann, bob, cyd)
             for user in everybody:
-                await user.follow("dan", "eve")
+                await user.has_installed("dan", "eve")
             await c.until(lambda: all(broker.mesh.era() for broker in c.of("broker")))
             c.partition("sto", "lon")
             await c.settle()

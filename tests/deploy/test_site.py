@@ -32,7 +32,7 @@ async def test_the_processes_of_one_site_serve_clients_and_services_and_stop_whe
     async with asyncio.timeout(DEADLINE_S), Site("sto", secret) as site:
         await site.ready()
         async with User(site.doors["sto-ap1"], user_token("ann")) as ann:
-            assert (await ann.follow("ann", wait="local"))["installed"] == "local"
+            await ann.has_installed("ann", wait="local")
             # Ready is said a little early: by an access point before its services are linked, by a broker before its peers are.
             await until(partial(took, ann, "play"))
             await until(partial(site.pauses, "sto-b2", "ann"))

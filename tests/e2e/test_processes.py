@@ -40,7 +40,7 @@ async def test_sites_of_real_processes_deliver_survive_a_kill_and_drain(tmp_path
         sto, lon = followers_of_all(fleet, secret)
         async with sto, lon:
             for user in (sto, lon):
-                assert (await user.follow(*FRIENDS))["installed"] == "all"
+                await user.has_installed(*FRIENDS)
             await check_delivery(http, fleet, secret, (sto, lon))
             await check_kill(http, fleet, secret, (sto, lon))
             await check_drain(fleet, lon)
@@ -127,7 +127,7 @@ async def test_an_aggregator_that_is_stopped_under_load_costs_no_event(tmp_path:
         points = fleet.of("accesspoint")
         users = [await stack.enter_async_context(User(point.door, user_token(secret, point.node))) for point in points]
         for user in users:
-            assert (await user.follow(*FRIENDS))["installed"] == "all"
+            await user.has_installed(*FRIENDS)
         leaving, _ = fleet.of("aggregator")
         assert {moved(options, leaving.node) for options in options if isinstance(options, AccessPointOptions)} == {True, False}
         last = dict.fromkeys(users, 0)

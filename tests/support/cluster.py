@@ -52,6 +52,9 @@ F = TypeVar("F", bound=Frame)
 # On a busy machine a node may not get to renew a short lease, and then answers 503 as it should. Tests in which nodes die choose
 # a short one, and repeat what is refused, as services do.
 CALM_LEASE_S = 300.0
+# So long may an installation take before a client is told `partial`: on a busy machine it may take longer than clients would like to wait.
+# Tests in which a site is missing are `impatient`.
+CALM_INSTALL_S = 30.0
 QUICK = Timing(suspect_s=0.06, dead_s=0.2, grace_s=0.1)
 
 
@@ -370,7 +373,9 @@ class Cluster:
 
 
 def _calm(options: RoleOptions) -> RoleOptions:
-    return msgspec.structs.replace(options, lease_s=CALM_LEASE_S) if isinstance(options, NotificationOptions) else options
+    if isinstance(options, NotificationOptions):
+        return msgspec.structs.replace(options, lease_s=CALM_LEASE_S)
+    return impatient(options, CALM_INSTALL_S)
 
 
 def impatient(options: RoleOptions, install_s: float = 0.6) -> RoleOptions:

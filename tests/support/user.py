@@ -100,6 +100,14 @@ class User:
         """Subscribes to the feeds of `users`. Returns the answer."""
         return await self.ask("subscribe", topics=[feed(user) for user in users], wait=wait)
 
+    async def has_installed(self, *users: str, wait: str = "all") -> None:
+        """Subscribes to the feeds of `users`, and once more where that took longer than an access point waits, until it is installed."""
+
+        async def is_installed() -> bool:
+            return bool((await self.follow(*users, wait=wait))["installed"] == wait)
+
+        await eventually(is_installed, f"{users} are not installed: {wait}")
+
     async def heard(self, number: int) -> list[dict[str, Any]]:
         """Returns the events, as soon as there are `number` of them."""
         await self.until(lambda: len(self.events) >= number)
