@@ -110,10 +110,14 @@ class ConnectionKeeper:
         self._recoverer.forget(gone)
 
     async def subscribe(self, connection: ClientConnection, topics: Iterable[str], wait: Wait) -> Installed:
-        """Subscribes `topics` on `connection`. Returns and raises as `ClientConnection.subscribe`."""
+        """Subscribes `topics` on `connection`, but those that are followed no more: a call may have waited for the connection.
+
+        Returns and raises as `ClientConnection.subscribe`.
+        """
         sorts: tuple[list[str], list[str]] = ([], [])
         for topic in topics:
-            sorts[topic in self.passing].append(topic)
+            if topic in self.topics:
+                sorts[topic in self.passing].append(topic)
         lasting = await connection.subscribe(sorts[False], wait, self.tokens_for)
         if not sorts[True]:
             return lasting
@@ -124,11 +128,14 @@ class ConnectionKeeper:
         return topic in self.topics or topic in (self.of_friends or ())
 
     async def follow(self, connection: ClientConnection, wait: Wait, whom: Whom = "friends") -> Installed:
-        """Follows friends on `connection`. Returns what is promised; in `rejected` is what nobody could allow now.
+        """Follows friends on `connection`, unless they are followed no more. Returns what is promised; in `rejected` is what nobody could
+        allow now.
 
         Raises ConnectionLost, Refused and Stalled.
         """
-        return self._settled(await connection.follow(whom, list(self.of_friends or ()), wait, self.tokens_for))
+        if self.of_friends is None:
+            return weakest([])
+        return self._settled(await connection.follow(whom, list(self.of_friends), wait, self.tokens_for))
 
     async def connected(self) -> ClientConnection:
         """Returns the connection, as soon as there is one. Raises what ended the client."""

@@ -96,8 +96,9 @@ export class Keeper {
 
   /** Subscribes `topics` on `connection`. Returns and raises as `Connection.subscribe`. */
   async subscribe(connection: Connection, topics: readonly string[], wait: Wait): Promise<Installed> {
-    const passing = topics.filter((topic) => this.passing.has(topic));
-    const lasting = await connection.subscribe(topics.filter((topic) => !this.passing.has(topic)), wait, this.tokensFor);
+    const wanted = topics.filter((topic) => this.topics.has(topic));
+    const passing = wanted.filter((topic) => this.passing.has(topic));
+    const lasting = await connection.subscribe(wanted.filter((topic) => !this.passing.has(topic)), wait, this.tokensFor);
     return passing.length ? weakest([lasting, await connection.subscribe(passing, wait, this.tokensFor, PASSING)]) : lasting;
   }
 
@@ -108,7 +109,8 @@ export class Keeper {
 
   /** Follows friends on `connection`. In `rejected` is what nobody could allow now. Raises ConnectionLost and Refused. */
   async follow(connection: Connection, wait: Wait, whom: Whom = "friends"): Promise<Installed> {
-    return this.#settled(await connection.follow(whom, [...(this.ofFriends ?? [])], wait, this.tokensFor));
+    if (!this.ofFriends) return weakest([]);
+    return this.#settled(await connection.follow(whom, [...this.ofFriends], wait, this.tokensFor));
   }
 
   /** Returns the connection, as soon as there is one. Raises what ended the client. */

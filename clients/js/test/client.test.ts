@@ -195,6 +195,26 @@ test("no event of a topic comes after unsubscribe, which is done also without a 
   client.close();
 });
 
+test("what is given up while a call waits for a connection is not asked for then", async () => {
+  const server = new ScriptedServer();
+  const client = clientOf(server);
+  await client.connect();
+  const peer = await server.nextPeer();
+  const waiting = next(client, "state", ({ phase }) => phase === "waiting");
+  server.isDown = true;
+  peer.drop();
+  await waiting;
+  const calls = [client.subscribe([BOB, EVE]), client.follow("friends")];
+  await client.unsubscribe(BOB);
+  await client.unfollow("friends");
+  server.isDown = false;
+  const asked: Message[] = [];
+  server.answers["subscribe"] = (message) => (asked.push(message), subscribed(message));
+  await Promise.all(calls);
+  client.close();
+  assert.deepEqual([...new Set(asked.map(({ topics, follow }) => JSON.stringify([topics, follow ?? null])))], [JSON.stringify([[EVE], null])]);
+});
+
 test("a complaint that nobody waits for is told on the console", async (context) => {
   const warn = context.mock.method(console, "warn", () => undefined);
   const server = new ScriptedServer();

@@ -300,6 +300,26 @@ async def test_unsubscribing_while_away_needs_no_server(server: ScriptedServer) 
         await client.unsubscribe(BOB)
 
 
+async def test_what_is_given_up_while_a_call_waits_for_a_connection_is_not_asked_for_then(server: ScriptedServer) -> None:
+    """None of its events arrives after `unsubscribe` and `unfollow` have returned."""
+    states = States()
+    async with connect(server, on_state=states) as client:
+        server.refuse_with = 503
+        (await server.next_peer()).drop()
+        await states.next(segue.Phase.WAITING)
+        subscribing, following = asyncio.create_task(client.subscribe([BOB, EVE])), asyncio.create_task(client.follow("friends"))
+        await asyncio.sleep(0)  # both have begun
+        await client.unsubscribe(BOB)
+        await client.unfollow("friends")
+        server.refuse_with = None
+        peer = await server.next_peer()
+        await asyncio.gather(subscribing, following)
+        await client.ping()
+        said = [await peer.next() for op in peer.ops if op not in ("hello", "ping")]
+        assert {(message["op"], *message["topics"], message.get("follow")) for message in said} == {("subscribe", EVE, None)}
+        assert client.topics == {EVE}
+
+
 async def test_a_rejected_topic_is_reported_and_not_asked_for_again(server: ScriptedServer) -> None:
     server.answers["subscribe"] = rejecting("bad-topic")
     async with connect(server) as client:
