@@ -26,8 +26,11 @@ async function mine({ api, user }: Session): Promise<readonly PlaylistSummary[]>
 
 /** Shows one's playlists in `list` now, and when they change. */
 function listed(session: Session, list: HTMLElement, make: (playlist: PlaylistSummary) => HTMLElement, told: (count: number) => void = () => undefined): void {
+  let asked = 0;
   session.show(list, ["playlists", "notifications"], () => {
+    const now = (asked += 1);
     const done = mine(session).then((found) => {
+      if (now !== asked) return; // an answer that was overtaken says less than the newer one
       keyed(list, found, { key: ({ topic, name, tracks }) => `${topic} ${name} ${tracks}`, make });
       told(found.length);
     });

@@ -142,7 +142,7 @@ export class Session {
     const token = async (): Promise<string> => (this.#token = (await station.login(this.user)).token);
     const client = new Client(this.#login.url, token, { client: "radio", user: this.user, private: this.isPrivate });
     client.on("event", (event) => this.#heard(event));
-    client.on("gap", ({ topics }) => void this.#look(topics.filter(userOf)));
+    client.on("gap", ({ topics }) => void this.#look(topics.filter(userOf)).catch(() => undefined)); // lost again: then a gap is told again
     client.on("friends", (news) => void this.#moved(news));
     client.on("ended", ({ topics }) => this.#forget(topics.map(({ topic }) => topic)));
     client.on("state", () => this.changed("phase"));
