@@ -17,49 +17,16 @@ made anew for each version, and what is left of it is asked for.
 """
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
 
 import msgspec
 
-# So many tracks behind it say where an edit belongs. If all of them are gone, it belongs to the end.
-ANCHORS: Final = 16
+from segue.sdk.replica_edits import Change, OwnEdit, ReplicaItem, anchors, applied, change_of, edited
+
 # Versions that wait for those before them. Beyond, the playlist is fetched anyway.
 MAX_AHEAD: Final = 64
 MAX_EDITS: Final = 1000
-
-Change = Mapping[str, Any]
-
-
-class ReplicaItem(NamedTuple):
-    """A track in the list of a replica, under a number of its own."""
-
-    number: int
-    track: str
-
-
-class OwnEdit(msgspec.Struct):
-    """An edit of the user that is not made yet.
-
-    - `id`: what is asked for bears it, and so does the event that tells of it.
-    - `op`, `items`, `value`: what it does: to these items, or with this value.
-    - `before`: the items in front of which it does it; the first that is still there counts.
-    - `part`: how much of it has been made: others may have torn apart what it is about, and then it takes several changes.
-    - `tried`: the version at which it was asked for without an answer.
-    """
-
-    id: str
-    op: str
-    items: list[ReplicaItem] = []
-    before: list[int] = []
-    value: Any = None
-    part: int = 0
-    tried: int | None = None
-
-    @property
-    def request_id(self) -> str:
-        """The id under which the next part is asked for."""
-        return f"{self.id}.{self.part}"
 
 
 class SendEdit(msgspec.Struct, frozen=True):
@@ -126,7 +93,7 @@ class ReplicaCore:
     def _shown(self) -> list[ReplicaItem]:
         items = self._items
         for edit in self._edits:
-            items = _edited(items, edit)
+            items = edited(items, edit)
         return items
 
     # The user's edits.
@@ -136,7 +103,7 @@ class ReplicaCore:
         shown = self._shown()
         at = len(shown) if position is None else position
         _check(0 <= at <= len(shown), at, shown)
-        return self._edit(OwnEdit(self._make_id(), "add", [self._numbered(track) for track in tracks], _anchors(shown[at:])))
+        return self._edit(OwnEdit(self._make_id(), "add", [self._numbered(track) for track in tracks], anchors(shown[at:])))
 
     def remove(self, position: int, count: int = 1) -> list[Request]:
         """Takes away `count` tracks of what is shown, from `position` on."""
@@ -151,7 +118,7 @@ class ReplicaCore:
         _check(0 <= to <= len(shown) and not position < to < position + count, to, shown)
         moved = shown[position : position + count]
         behind = [item for item in shown[to:] if item not in moved]
-        return self._edit(OwnEdit(self._make_id(), "reorder", moved, _anchors(behind)))
+        return self._edit(OwnEdit(self._make_id(), "reorder", moved, anchors(behind)))
 
     def rename(self, name: str) -> list[Request]:
         """Calls the playlist `name`."""
@@ -289,9 +256,9 @@ class ReplicaCore:
             self._items = [self._numbered(track) for track in change["tracks"]]
             self.collaborative = change["collaborative"]
         elif change["op"] == "add":
-            self._items = _applied(self._items, change, items or [self._numbered(track) for track in change["tracks"]])
+            self._items = applied(self._items, change, items or [self._numbered(track) for track in change["tracks"]])
         else:
-            self._items = _applied(self._items, change, ())
+            self._items = applied(self._items, change, ())
         if change["op"] == "rename":
             self.name = change["name"]
         if change["op"] == "collaborative":
@@ -329,7 +296,7 @@ class ReplicaCore:
                 self._edits.popleft()
                 found.append(RefusedEdit(edit.id, edit.op, "unsure", "no answer came, and it cannot be told whether it was made"))
                 continue
-            change = _change_of(edit, self._items)
+            change = change_of(edit, self._items)
             if change is None:
                 self._edits.popleft()  # others have done the same
                 continue
@@ -338,76 +305,6 @@ class ReplicaCore:
         return found
 
 
-def _anchors(items: Sequence[ReplicaItem]) -> list[int]:
-    return [item.number for item in items[:ANCHORS]]
-
-
 def _check(is_right: bool, position: int, shown: Sequence[ReplicaItem]) -> None:
     if not is_right:
         raise IndexError(f"the playlist shows {len(shown)} tracks; {position} is no place for this")
-
-
-def _edited(items: list[ReplicaItem], edit: OwnEdit) -> list[ReplicaItem]:
-    """Returns `items` as they are shown when all of `edit` is made."""
-    if edit.op not in ("add", "remove", "reorder"):
-        return items
-    theirs = {item.number for item in edit.items}
-    rest = [item for item in items if item.number not in theirs]
-    if edit.op == "remove":
-        return rest
-    held = {item.number for item in items}
-    at = _place(edit, rest)
-    return [*rest[:at], *(item for item in edit.items if edit.op == "add" or item.number in held), *rest[at:]]
-
-
-def _place(edit: OwnEdit, items: Sequence[ReplicaItem]) -> int:
-    """Returns before which place of `items` an edit puts something: the first of its anchors that is there, or the end."""
-    places = {item.number: place for place, item in enumerate(items)}
-    return next((places[number] for number in edit.before if number in places), len(items))
-
-
-def _change_of(edit: OwnEdit, items: Sequence[ReplicaItem]) -> dict[str, Any] | None:
-    """Returns the next change that makes a part of `edit` of `items`, and leaves in `edit` what there is to do; None if that is nothing."""
-    match edit.op:
-        case "rename":
-            return {"op": "rename", "name": edit.value}
-        case "collaborative":
-            return {"op": "collaborative", "collaborative": edit.value}
-        case "add":
-            return {"op": "add", "tracks": [item.track for item in edit.items], "position": _place(edit, items)}
-    places = {item.number: place for place, item in enumerate(items)}
-    to = _place(edit, items)
-    edit.items = [item for item in edit.items if item.number in places]
-    while run := _first_run([places[item.number] for item in edit.items]):
-        if edit.op == "remove":
-            return {"op": "remove", "position": run[0], "count": len(run)}
-        if run[-1] + 1 != to:
-            return {"op": "reorder", "position": run[0], "to": to, "count": len(run)}
-        edit.items = edit.items[len(run) :]  # it is where it belongs
-    return None
-
-
-def _first_run(places: Sequence[int]) -> list[int]:
-    """Returns the first of `places` and those that follow one another behind it."""
-    run = list(places[:1])
-    for place in places[1:]:
-        if place != run[-1] + 1:
-            break
-        run.append(place)
-    return run
-
-
-def _applied(items: list[ReplicaItem], change: Change, new: Sequence[ReplicaItem]) -> list[ReplicaItem]:
-    """Returns `items` after `change`, as `services/playlist` applies it; `new` are those that an `add` brings."""
-    match change["op"]:
-        case "add":
-            at = change["position"]
-            return [*items[:at], *new, *items[at:]]
-        case "remove":
-            return [*items[: change["position"]], *items[change["position"] + change.get("count", 1) :]]
-        case "reorder":
-            at, to, count = change["position"], change["to"], change.get("count", 1)
-            rest = [*items[:at], *items[at + count :]]
-            place = to if to <= at else to - count
-            return [*rest[:place], *items[at : at + count], *rest[place:]]
-    return items

@@ -1,5 +1,5 @@
 /** Playlists: made, changed, listed, followed (docs/playlists.md). A playlist is named by its owner and its id. */
-import type { PlaylistChange } from "./replica_core.js";
+import type { PlaylistChange } from "./replica_edits.js";
 import { part, ServiceClient, type Json } from "./service.js";
 
 /** A playlist with its tracks, at one version. `topic` is what a client subscribes to, to hear of its changes. */
