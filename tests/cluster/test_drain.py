@@ -131,7 +131,7 @@ async def test_an_aggregator_that_leaves_costs_no_event(tcp: bool, rounds: int) 
             users = [await stack.enter_async_context(c.user(f"l{n}", "sto", n)) for n in range(3)]
             for user in users:
                 await user.follow(*USERS)
-            leaving = c.aggregator_of("sto")
+            leaving, failed_over = c.aggregator_of("sto"), failovers(c)
             async with Publisher(c, {"sto": 1, "lon": 1}) as publisher:
                 await publisher.rounds(2 + rounds)
                 await c.leave(leaving)
@@ -146,7 +146,12 @@ async def test_an_aggregator_that_leaves_costs_no_event(tcp: bool, rounds: int) 
                 assert in_order(user) == {key: list(range(count)) for key, count in publisher.accepted.items()}
         moves = sum((Counter(point.upstream.source.moves) for point in c.of("accesspoint", "sto")), Counter())
         assert moves.keys() == {"whole"}
-        assert sum(point.upstream.source.failovers for point in c.of("accesspoint", "sto")) == 0
+        assert failovers(c) == failed_over
+
+
+def failovers(c: Cluster) -> int:
+    """Returns how often access points of the first site have lost their aggregator; on a busy machine also while they start."""
+    return sum(point.upstream.source.failovers for point in c.of("accesspoint", "sto"))
 
 
 def unhurried(options: Any) -> Any:
@@ -208,7 +213,9 @@ class Leaving:
         await self.c.__aenter__()
         (self.point,) = self.c.of("accesspoint")
         self.source = self.point.upstream.source
-        self.old, self.new, self.third = (f"sto/{address.partition('/')[2]}" for address in self.source._order)
+        # On a busy machine it may have gone on to the next one already.
+        addresses = [self.source.address, *self.source._others()]
+        self.old, self.new, self.third = (f"sto/{address.partition('/')[2]}" for address in addresses)
         self.ann = self.c.user("ann")
         await self.ann.__aenter__()
         await self.ann.follow(*USERS)
