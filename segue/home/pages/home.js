@@ -23,7 +23,7 @@ const OF_ARTISTS = new Set(["new-album", "new-track", "artist-playlist"]);
 const text = (payload, ...names) => names.map((name) => payload?.[name]).find((value) => ["string", "number"].includes(typeof value));
 
 const key = pageKey();
-let site, wire, user = "", followed = new Map(), followers = [], heard = new Set(), shown = new Set(), inbox, readShown = 0, isAsking = false;
+let site, wire, user = "", followed = new Map(), followers = [], heard = new Set(), inbox, readShown = 0, isAsking = false;
 
 const atServer = (path, method, body) => ask(key, path, method, body);
 let bearer = "";
@@ -140,16 +140,15 @@ function ended(topics) {
 }
 
 function add(event, isFresh = false) {
-  const id = `${event.ts} ${event.id}`;
-  if (shown.has(id)) return;
-  shown.add(id);
+  const id = `${event.ts} ${event.id}`, shown = [...$("feed").children];
+  if (shown.some((each) => each.dataset.id === id)) return;
   const who = userOf(event.topic), { kind, payload } = event;
   const changed = /\/([^/]+)\/$/.exec(text(payload, "change") === undefined ? "" : text(payload, "topic"))?.[1]; // a playlist
   const subject = text(payload, "artist", "playlist", "name") ?? changed ?? "", track = text(payload, "track", "song") ?? "";
   const what = element("div", "what", element("span", "who", who === user ? "You" : who), ` ${who === user && kind === "play" ? "play" : who === user && kind === "favourite" ? "love" : VERBS[kind] ?? kind} `, element("strong", "", String(subject)), track && element("span", "track", String(track)));
   const row = element("li", isFresh ? "fresh" : "", avatarOf(who), what, timeOf(event.ts));
-  row.dataset.ts = event.ts;
-  const older = [...$("feed").children].find((each) => Number(each.dataset.ts) <= event.ts);
+  Object.assign(row.dataset, { id, ts: event.ts });
+  const older = shown.find((each) => Number(each.dataset.ts) <= event.ts);
   $("feed").insertBefore(row, older ?? null);
   while ($("feed").childElementCount > FEED_LENGTH) $("feed").lastElementChild.remove();
   quiet();
