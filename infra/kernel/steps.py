@@ -54,15 +54,16 @@ def next_places(before: Mapping[str, RingPlace], known: Mapping[str, Known], ste
 
     - `before`: the places of the view that holds.
     - `known`: what is known of every slot.
-    - `steps`: in how many steps a slot gets from nothing to everything, or back. With 1, who comes has everything at once. With 0, who
-      comes has nothing until somebody says what it is to have.
+    - `steps`: in how many steps a slot gets from nothing to everything, or back. With 1, who comes has everything at once; who leaves has
+      nothing in the end first, so that all can tell it from one that is dead. With 0, who comes has nothing until somebody says what it
+      is to have.
     - `settled`: whether all is done that followed from the view that holds; only then shares take a step.
     """
-    if not before or steps == 1:
-        return at_once(known) if not before else _hurried(before, known)
+    if not before:
+        return at_once(known)
     # Owned before it is compared: where all are to leave, nobody's goal is nothing, and those on their way go on.
     changed = _owned({slot: place for slot in sorted(known) if (place := _changed(before.get(slot), known[slot], steps)) is not None})
-    if settled and changed == before:
+    if (settled or steps == 1) and changed == before:
         stepped = {slot: _stepped(place, -(-POINTS // max(steps, 1))) for slot, place in changed.items()}
         changed = {slot: place for slot, place in stepped.items() if place.share or known[slot] is not Known.LEAVING}
     return _owned(changed)
@@ -73,15 +74,10 @@ def at_once(known: Mapping[str, Known]) -> dict[str, RingPlace]:
     return {slot: RingPlace(POINTS, POINTS) for slot in sorted(known) if known[slot] is Known.HERE}
 
 
-def _hurried(before: Mapping[str, RingPlace], known: Mapping[str, Known]) -> dict[str, RingPlace]:
-    places = {slot: before.get(slot, RingPlace(POINTS, POINTS)) for slot in sorted(known) if known[slot] is Known.HERE}
-    return _owned({slot: RingPlace(place.goal, place.goal) for slot, place in places.items()})
-
-
 def _changed(place: RingPlace | None, known: Known, steps: int) -> RingPlace | None:
     match CHANGES[place is not None, known]:
         case Change.COME:
-            return RingPlace(0, POINTS if steps else 0)
+            return RingPlace(POINTS if steps == 1 else 0, POINTS if steps else 0)
         case Change.GO:
             return place and RingPlace(place.share, 0)
         case Change.KEEP:

@@ -71,7 +71,9 @@ def test_where_all_are_to_leave_who_is_on_the_way_goes_on() -> None:
 
 def test_with_one_step_everything_moves_at_once_and_with_none_who_comes_waits() -> None:
     before, known = {"b1": FULL, "b2": FULL}, {"b1": HERE, "b2": LEAVING, "b3": HERE}
-    assert after(before, known, settled=False, steps=1) == {"b1": FULL, "b3": FULL}
+    told = after(before, known, settled=False, steps=1)
+    assert told == {"b1": FULL, "b2": RingPlace(256, 0), "b3": FULL}, "one that leaves must not look like one that is dead (DPS-13)"
+    assert after(told, known, settled=False, steps=1) == {"b1": FULL, "b3": FULL}
     assert after({"b1": FULL, "b2": RingPlace(0, 0)}, {"b1": HERE, "b2": HERE}, steps=1) == {"b1": FULL, "b2": RingPlace(0, 0)}
     assert after({"b1": FULL}, {"b1": HERE, "b3": HERE}, steps=0) == {"b1": FULL, "b3": RingPlace(0, 0)}
     assert after({"b1": FULL, "b3": RingPlace(0, 256)}, {"b1": HERE, "b3": HERE}, steps=0) == {"b1": FULL, "b3": FULL}
