@@ -59,9 +59,9 @@ NOT_YET: Final = 1 << 60
 
 
 class ReturningSession(Session):
-    """A connection of somebody, which hands on each message."""
+    """A connection of somebody, which hands on the text of each message."""
 
-    def __init__(self, core: AccessPointCore, told: Callable[[dict[str, Any]], None], now_s: float) -> None:
+    def __init__(self, core: AccessPointCore, told: Callable[[bytes], None], now_s: float) -> None:
         super().__init__(now_s)
         self._core, self._told = core, told
         core.join(self)
@@ -74,7 +74,7 @@ class ReturningSession(Session):
             if size >= 126:
                 width = 2 if size == 126 else 8
                 size, at = int.from_bytes(data[at : at + width], "big"), at + width
-            self._told(json.loads(data[at : at + size]))
+            self._told(data[at : at + size])
             at += size
 
     def ping(self) -> None:
@@ -124,6 +124,16 @@ class Returner:
         self.before_point: frozenset[int] = frozenset()
         self.point_s = 0.0
         self.asked: dict[int, AskedTopics] = {}
+
+    def heard(self, text: bytes) -> None:
+        """Takes the text of one message. Raises Violated as `told`, and where it is none, unless somebody has made an event up."""
+        try:
+            message = json.loads(text)
+        except ValueError:
+            if not self.life.is_fooled:
+                raise Violated(f"{self.name} gets {text!r}, which is no message") from None
+            return
+        self.told(message)
 
     def told(self, message: dict[str, Any]) -> None:
         """Takes one message. Raises Violated where it should not have come, or is not true."""
@@ -333,7 +343,7 @@ class RecoveryLife(CoreLife):
             self._follow(returner, [URIS[(first + n) % len(URIS)] for n in range(1 + count % 3)])
 
     def _connect(self, returner: Returner) -> None:
-        session = ReturningSession(self.point, returner.told, self.now_s)
+        session = ReturningSession(self.point, returner.heard, self.now_s)
         returner.session = session
         self._say(session, op="hello", token=returner.name, client="phone")
         if session.state is not SessionState.READY:

@@ -46,6 +46,12 @@ def test_what_somebody_got_behind_their_point_counts_as_missed() -> None:
     assert found.looked_at["too-much"] == 1
 
 
+@pytest.mark.parametrize("seed", [7500653, 7500831])
+def test_an_event_that_somebody_has_made_up_may_be_no_message(seed: int) -> None:
+    """An aggregator that lied had an access point give clients an empty text, and the life broke."""
+    assert not run_core(seed, "recovery", 100).violation
+
+
 @pytest.mark.parametrize("name", SHOWN)
 def test_a_planted_defect_shows_in_cores(name: str) -> None:
     """DPS-30"""
