@@ -60,7 +60,7 @@ class SimulatedTransport(asyncio.Transport):
         self._last_s = 0.0
         self._high = HIGH_BYTES
         self._is_closing = self._is_lost = self._is_reading_paused = self._is_writing_paused = False
-        self._has_sent_eof = self.is_reset = False
+        self._has_sent_eof = self.is_reset = self._is_broken = False
         process.transports[self] = None
 
     def begin(self, protocol: asyncio.Protocol) -> None:
@@ -95,6 +95,8 @@ class SimulatedTransport(asyncio.Transport):
         return True
 
     def _send(self, piece: bytes | None) -> None:
+        if self._is_broken:
+            return
         self.sent.append(piece)
         self._outstanding_bytes += len(piece or b"")
         self._arm()
@@ -199,8 +201,9 @@ class SimulatedTransport(asyncio.Transport):
             self._soon(self._lose, None)
 
     def snap(self) -> None:
-        """Breaks the connection between two bytes, for both ends."""
+        """Breaks the connection between two bytes, for both ends. What an end writes that does not know it yet arrives nowhere, either."""
         for end in (self, self.peer):
+            end._is_broken = True
             end._reset_peer()
 
     def _reset_peer(self) -> None:
