@@ -203,10 +203,10 @@ class SimulatedTransport(asyncio.Transport):
     def snap(self) -> None:
         """Breaks the connection between two bytes, for both ends. What an end writes that does not know it yet arrives nowhere, either."""
         for end in (self, self.peer):
-            end._is_broken = True
             end._reset_peer()
 
     def _reset_peer(self) -> None:
+        self._is_broken = True
         self.sent.clear()
         delay_s = self._how.delay_s(self.process.name, self.peer.process.name)
         self._loop.at(self._loop.now_s + delay_s, self._tell_reset)
