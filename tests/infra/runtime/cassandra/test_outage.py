@@ -18,8 +18,9 @@ TABLE = "CREATE TABLE IF NOT EXISTS events (writer int, seq int, PRIMARY KEY (wr
 INSERT = "INSERT INTO events (writer, seq) VALUES (?, ?)"
 OF_ONE = "SELECT seq FROM events WHERE writer = ?"
 WRITERS = 16
-TIMEOUT_S = 1.5
-SLACK_S = 3.0
+# A busy machine does in the first what is asked for while nothing is wrong, and tells of the timeout within the second.
+TIMEOUT_S = 3.0
+SLACK_S = 6.0
 
 
 class Ledger:
@@ -50,17 +51,18 @@ async def refused_within(call_s: float, store: Cassandra) -> None:
     assert time.monotonic() - begun_s < call_s
 
 
-async def answers_again(store: Cassandra) -> None:
-    """Waits until the store answers again, without being opened anew."""
+async def answers_again(store: Cassandra, follower: int = 1) -> list[Row]:
+    """Waits until the store answers again, without being opened anew. Returns the rows of `follower`."""
 
-    async def answers() -> bool:
+    async def answers() -> list[list[Row]]:
         try:
-            await store.execute(OF_ONE, 1)
+            return [list(await store.execute(OF_ONE, follower))]
         except Unavailable:
-            return False
-        return True
+            return []
 
-    await eventually(answers, poll_s=0.05)
+    (rows,) = await eventually(answers, poll_s=0.05)
+    found: list[Row] = rows
+    return found
 
 
 @pytest.mark.slow
@@ -79,8 +81,7 @@ async def test_no_acknowledged_write_is_lost_when_the_server_is_killed_and_calls
         assert store.in_flight == 0
 
         await asyncio.to_thread(cassandra_server.start)
-        await answers_again(store)
-        stored = {(writer, seq) for writer in range(WRITERS) for (seq,) in await store.execute(OF_ONE, writer)}
+        stored = {(writer, seq) for writer in range(WRITERS) for (seq,) in await answers_again(store, writer)}
         assert len(ledger.acknowledged) > 500
         assert ledger.acknowledged <= stored
 
