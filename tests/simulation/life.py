@@ -121,8 +121,10 @@ class SimulatedLife:
         """Raises Violated where one node has accepted two links under one name (docs/failure.md: a second process under the same name)."""
         for name, role in self.world.roles.items():
             links = (role.upstream if role.role == ACCESSPOINT else role).links.links
-            peers = Counter(f"{link.peer.role} {link.peer.site}/{link.peer.node}" for link in links if link.dialled is None)
-            if twins := [peer for peer, number in peers.items() if number > 1]:
+            peers = [link.peer for link in links if link.dialled is None]
+            if len({(peer.role, peer.site, peer.node) for peer in peers}) < len(peers):
+                names = Counter(f"{peer.role} {peer.site}/{peer.node}" for peer in peers)
+                twins = [peer for peer, number in names.items() if number > 1]
                 raise Violated(f"{name} has two links of {twins}")
 
     def violate(self, why: str) -> None:
