@@ -73,7 +73,7 @@ class _Copy:
         for part in frame.parts:
             match part:
                 case Moved(topics, lasts, ids):
-                    self._learn([Topic(topic) for topic in topics], lasts, ids)
+                    self._learn([Topic(topic) for topic in topics], lasts, ids, anew=frame.anew)
                 case KeptEvents():
                     self._keep(part)
                 case Past():
@@ -85,10 +85,12 @@ class _Copy:
             row = self._rows[topic] = self._last_row = self._last_row + 1
         return row
 
-    def _learn(self, topics: Collection[Topic], lasts: Collection[tuple[int, int]], ids: Collection[list[bytes]]) -> None:
+    def _learn(self, topics: Collection[Topic], lasts: Collection[tuple[int, int]], ids: Collection[list[bytes]], *, anew: bool) -> None:
         for topic, last, known in zip(topics, lasts, ids, strict=True):
             if last != NO_LAST:
                 self.lasts[topic] = last
+            elif anew:  # its owner has no number of it: it was another one's meanwhile, and what that one gave nobody knows
+                self.lasts.pop(topic, None)
             for event_id in known:
                 self.ids.seen(b"%b %b" % (topic, event_id))
         while len(self.lasts) > MAX_INHERITED:

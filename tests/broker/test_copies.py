@@ -230,6 +230,18 @@ def test_what_is_told_anew_replaces_what_came_before() -> None:
     assert heir.got == [5]
 
 
+def test_an_heir_goes_on_from_nothing_where_its_owner_has_no_number_any_more() -> None:
+    """DPS-1: the topic was another broker's meanwhile, which is gone without a word. What that one gave nobody may take for nothing."""
+    heir = Heir()
+    anew = KeptEvents([ONE], [True], [0], [], [], [], [(0, 0, False)], [(0, 0, 0)])
+    heir.take(
+        event(ONE, 5), event(OTHER, 6), Copies(STREAM, 6, [Moved([ONE], [(0, 0)], [[]])], anew=True), Copies(STREAM, 6, [anew], anew=True)
+    )
+    heir.take(whole())
+    lasts = [pair for frame in heir.taken_over() if isinstance(frame, Moved) for pair in zip(frame.topics, frame.lasts, strict=True)]
+    assert [pair for pair in lasts if pair[1] != (0, 0)] == [(OTHER, (EPOCH, 6))]
+
+
 def test_another_process_gives_nothing_while_what_the_former_one_gave_counts() -> None:
     """DPS-18: it was started again before the others had missed it, and knows nothing of what it has let out."""
     heir = Heir()

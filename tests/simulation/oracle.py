@@ -128,7 +128,8 @@ class SimulationOracle:
         self.is_calm = True
         self.looked_at: Counter[str] = Counter()
         self._numbers: dict[tuple[str, str, int, int], int] = {}
-        self._highest: dict[tuple[str, str, int], int] = {}
+        # Each number that was higher than all before it, with how many events had been published when it came.
+        self._heights: dict[_NumberedLife, list[tuple[int, int]]] = {}
 
     def published(self, topic: str, site: str) -> int:
         """Returns the number of a new publication."""
@@ -157,7 +158,9 @@ class SimulationOracle:
         life, seq = (topic, event["site"], event["epoch"]), event["seq"]
         if self._numbers.setdefault((*life, seq), n) != n:
             raise Violated(f"the number {seq} of {life} is that of event {self._numbers[(*life, seq)]} and of event {n}")
-        self._highest[life] = max(seq, self._highest.get(life, 0))
+        heights = self._heights.setdefault(life, [])
+        if not heights or seq > heights[-1][1]:
+            heights.append((len(self.publications), seq))
         before, follower.lives[topic, event["site"]] = follower.lives.get((topic, event["site"])), life
         last, follower.last[life] = follower.last.get(life), seq
         self._check_after(follower, event, life, before)
@@ -179,12 +182,21 @@ class SimulationOracle:
                 f"{follower.name}: numbers of {life} go from {last} on behind {reached}, and {missed} events at most were missed"
             )
 
+    def _given_before(self, follower: Follower, life: _NumberedLife, n: int) -> int:
+        """Returns the highest number of `life` that was surely given before event `n`, which `follower` gets now, had its own.
+
+        It came to the follower, who gets all in order, or to somebody before the event was published. Higher ones may have come to others
+        since: a broker that has a topic again goes on in its epoch, and who was away gets the event only now.
+        """
+        heights = (seq for published, seq in self._heights.get(life, ()) if published <= n)
+        return max(follower.last.get(life, 0), *heights, 0)
+
     def _check_after(self, follower: Follower, event: dict[str, Any], life: _NumberedLife, before: _NumberedLife | None) -> None:
         """Looks whether an epoch says what it goes on from (DPS-1): always after planned moves, and never what is not so."""
         if (after := event.get("after")) is not None:
             self.looked_at["after"] += 1
             former = (*life[:2], after[0])
-            if after[1] < (highest := self._highest.get(former, 0)):
+            if after[1] < (highest := self._given_before(follower, former, event["payload"]["n"])):
                 raise Violated(f"{event} goes on from {after}, but number {highest} of that epoch was given")
             if former == before:
                 self._check_jump(follower, former, follower.last[former], after[1])

@@ -1,6 +1,7 @@
 """The dumb model itself, where it has to wait before it can say that something is wrong."""
 
 from contextlib import nullcontext
+from typing import Any
 
 import pytest
 
@@ -58,3 +59,47 @@ def test_what_came_long_before_a_point_does_not_come_again_to_who_says_it(
     follower.begin_anew({"t1"}, oracle.publications, covered_s)
     with pytest.raises(Violated, match="had come long before the point") if covered_s > 1.0 else nullcontext():
         oracle.take(follower, event)
+
+
+def numbered(n: int, epoch: int, seq: int, **more: list[int]) -> dict[str, Any]:
+    """Returns the event `n` as a follower gets it."""
+    return {"topic": "hm://playlist/user/ann/playlist/t1/", "site": "lon", "epoch": epoch, "seq": seq, "payload": {"n": n}, **more}
+
+
+@pytest.fixture
+def other() -> Follower:
+    """Somebody else who follows the topic."""
+    return Follower("bob", "sto/p1", SimulatedProcess("sto/p1"), follows={"t1"})
+
+
+def test_who_was_away_hears_of_the_past_of_an_epoch_when_the_one_before_it_goes_on(
+    follower: Follower, other: Follower, oracle: SimulationOracle
+) -> None:
+    """DPS-1: a topic went to another broker and came back. Its numbers go on there, and somebody has got them already."""
+    first, second, third = (oracle.published("t1", "lon") for _ in range(3))
+    for each in (follower, other):
+        oracle.take(each, numbered(first, 1, 10))
+    oracle.take(other, numbered(second, 2, 35, after=[1, 10]))
+    fourth = oracle.published("t1", "lon")
+    oracle.take(other, numbered(third, 1, 25, after=[2, 35]))
+    oracle.take(other, numbered(fourth, 1, 26))
+    oracle.take(follower, numbered(second, 2, 35, after=[1, 10]))
+    oracle.take(follower, numbered(third, 1, 25, after=[2, 35]))
+
+
+def test_a_number_that_came_before_an_event_was_published_stands_before_it(
+    follower: Follower, other: Follower, oracle: SimulationOracle
+) -> None:
+    """DPS-1: so an epoch that goes on from a lower one leaves it out, also for those who have not got it."""
+    oracle.take(other, numbered(oracle.published("t1", "lon"), 1, 11))
+    late = numbered(oracle.published("t1", "lon"), 2, 12, after=[1, 10])
+    with pytest.raises(Violated, match="number 11 of that epoch was given"):
+        oracle.take(follower, late)
+
+
+def test_a_number_that_came_to_somebody_stands_before_what_comes_to_them_then(follower: Follower, oracle: SimulationOracle) -> None:
+    """DPS-1: also where both were published beside each other, while the topic moved."""
+    first, second = (oracle.published("t1", "lon") for _ in range(2))
+    oracle.take(follower, numbered(first, 1, 11))
+    with pytest.raises(Violated, match="number 11 of that epoch was given"):
+        oracle.take(follower, numbered(second, 2, 12, after=[1, 10]))
