@@ -11,6 +11,9 @@ Make before break. The old aggregator goes on delivering while the new one is to
    topic, site and epoch, and those that the old one delivers are noted from the moment the new one is linked. The new one may be
    behind the old one, so it is asked once more: after its answer nothing can come from it that is noted.
 
+A topic that is wanted only since step 1 is announced to the new one alone. So who recovers it waits, and the new one is asked when it
+delivers (`recoveries.py`): behind an answer by way of the old one nothing live would come.
+
 Where the old one is lost, or too much is kept, the new one delivers at once; what was still on its way is lost, as in a failover.
 """
 

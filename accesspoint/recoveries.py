@@ -126,6 +126,8 @@ class Recoveries:
         self._furthest: Mapping[int, int] = {}
         self._open: dict[int, SessionRecovery] = {}
         self._last = 0
+        # Whether another aggregator than the one that feeds us is told what is wanted from now on.
+        self._is_moving = False
 
     def __len__(self) -> int:
         """Returns how many are open."""
@@ -210,6 +212,9 @@ class Recoveries:
         self._end(recovery, now_s)
 
     def _ask(self, recovery: SessionRecovery, topics: Sequence[Topic]) -> None:
+        """Asks the aggregator that feeds us. What that one is not told of waits for the next one: behind its answer nothing would come."""
+        if self._is_moving:
+            topics = [topic for topic in topics if topic not in self._announcer.unserved]
         for start in range(0, len(topics) if self.link is not None else 0, BULK):
             bulk = topics[start : start + BULK]
             since = [recovery.since.get(topic, []) for topic in bulk]
@@ -239,10 +244,19 @@ class Recoveries:
 
     def fed_by(self, link: Outlet | None) -> None:
         """Notes that another aggregator feeds us, and asks it what is open."""
-        self.link, self._is_whole = link, False
+        self.link, self._is_whole, self._is_moving = link, False, False
         self.recent.forget()
         for recovery in self._open.values():
             self._ask(recovery, list(recovery.open))
+
+    def move(self, is_moving: bool) -> None:
+        """Notes whether another aggregator is told what is wanted from now on.
+
+        If that has failed, the one that feeds us has been told of it by now, and is asked.
+        """
+        has_waited, self._is_moving = self._is_moving and not is_moving, is_moving
+        for recovery in self._open.values() if has_waited else ():
+            self._ask(recovery, [topic for topic in recovery.open if topic in self._announcer.unserved])
 
     def cut_off(self) -> None:
         """Notes that the aggregator that feeds us is lost: what is published from now on does not come from there."""
@@ -406,6 +420,8 @@ class Recoveries:
             return None
         if self._announcer.reached.get(self._options.site, 0) < session.mark:
             return None
+        if self._is_moving and not self._announcer.unserved.isdisjoint(session.follows_with_recovery):
+            return None  # what comes of these waits for the end of the move, and our stamps are those of before
         return write_point(self._options.site, self.stamps)
 
     def shown(self, session: Session, lost: Mapping[Topic, str], replayed: int) -> messages.Recovery:

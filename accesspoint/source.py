@@ -238,6 +238,8 @@ class Source:
     def _keep_what_is_named(self, keep: bool) -> None:
         """Keeps, or gives up, what events on their way name: subscriptions at the old one, numbers of topics here."""
         self._core.announcer.keeps_former = self._core.subscriptions.keeps_numbers = keep
+        self._core.recoveries.move(keep)
+        self._core.announcer.unserved.clear()
 
     def _ask(self, link: Link | None) -> None:
         assert link is not None

@@ -91,6 +91,7 @@ class Announcer:
     - `reached`: for each site that was heard of, the newest mark that is reached there; 0 if none is.
     - `restored`: how often a site has reached again what was no longer reached there. What was published meanwhile may be lost.
     - `keeps_former`: while it is set, former owners go on serving, and what is on its way to them is delivered: nothing has to be restored.
+    - `unserved`: topics that are wanted since `keeps_former` was set, so former owners know nothing of them.
     """
 
     def __init__(self, site: str, wanted: Wanted, by_cell: WantedByCell | None = None, gains_of: GainsOf = lambda rows: b"") -> None:
@@ -102,6 +103,7 @@ class Announcer:
         self.restored = 0
         self._fell: dict[str, int] = {}
         self.keeps_former = False
+        self.unserved: set[Topic] = set()
         self._rows: WantedByCell = by_cell or _WantedInAll(wanted)
         self._nodes: dict[str, AnnouncedNode] = {}
         self._marks = deque([_Mark(1, {})])
@@ -183,6 +185,8 @@ class Announcer:
         """Announces topics that are newly wanted, as (row, topic), to their owners."""
         for slot, mine in self._by_owner(news).items():
             self._tell(slot, mine, new=True)
+            if self.keeps_former:
+                self.unserved.update(topic for _, topic in mine)
             for node in self._nodes.values():
                 node.refresh(topic for _, topic in mine)
 
@@ -194,6 +198,7 @@ class Announcer:
     def unwant(self, topics: Iterable[Topic]) -> None:
         """Withdraws topics from their owners, and from former owners that still serve them."""
         known = list(topics)
+        self.unserved.difference_update(known)
         for node in self._nodes.values():
             node.close(known)
         if self._partings:  # who may still serve a topic is not kept by topic, so all nodes are told

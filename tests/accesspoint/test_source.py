@@ -1,15 +1,19 @@
-"""How long an access point waits for an aggregator that it has called, and which one is called next."""
+"""How long an access point waits for an aggregator that it has called, which one is called next, and who is asked in a move."""
 
 from typing import cast
 
 import msgspec
 import pytest
 
+from accesspoint.point import write_point
 from accesspoint.source import FAILOVER_BEATS, Source
+from infra.kernel.frames import AnyFrame, Applied, Fence, Fenced, Keeps, Leaving, Recall, Recalled, Subscribe
+from infra.kernel.topics import Topic, parse_topic
 from infra.runtime.link import Link
 from infra.runtime.logs import get_logger
 from infra.runtime.node import Node
-from tests.support.bare_core import OPTIONS, KeptFrames, make_core
+from tests.support.bare_core import FEEDS, OPTIONS, KeptFrames, make_core, welcomed
+from tests.support.recording_session import RecordingSession
 
 AGGREGATORS = ["a1", "a2"]
 
@@ -89,3 +93,107 @@ def test_one_that_never_answers_delays_the_others_no_longer_than_a_bounded_time(
     for _ in range(4 * FAILOVER_BEATS + 1):
         called.beat()
     assert called.source.failovers == failovers + 1
+
+
+class FeedingLink(DialledLink):
+    """A link to an aggregator that can answer for the past."""
+
+    def knows(self, kind: type) -> bool:
+        return True
+
+
+class MovingPoint:
+    """An access point on its way from one aggregator to another, which has not answered its first fence."""
+
+    def __init__(self) -> None:
+        self.core = make_core(aggregators=AGGREGATORS)
+        self.core.keeping.learn(Keeps({"user": ("latest", 120.0)}))
+        links = cast(Node, self)
+        self.source = Source(
+            msgspec.structs.replace(OPTIONS, aggregators=AGGREGATORS),
+            self.core,
+            links,
+            lambda: 0.0,
+            get_logger("accesspoint", "ap1", "sto"),
+        )
+        self.source.start()
+        self.old = self.link_up(self.source.address)
+        self.core.recoveries.note({7: 5})
+        self.before = self.back("bob", 0)
+        self.take(self.old, Leaving())
+        self.new = self.link_up(next(each for each in AGGREGATORS if each != self.old.dialled))
+
+    def dial(self, address: str, role: str, site: str | None) -> None:
+        """Calls nobody: the test says who answers."""
+
+    def hang_up(self, address: str) -> None:
+        """Ends nothing: the test says what is lost."""
+
+    def link_up(self, address: str) -> FeedingLink:
+        link = FeedingLink(address)
+        self.source.link_up(cast(Link, link))
+        return link
+
+    def take(self, link: FeedingLink, frame: AnyFrame) -> None:
+        self.source.take(cast(Link, link), frame)
+
+    def back(self, name: str, feed: int) -> RecordingSession:
+        """Returns the session of somebody who comes back with a point, and follows a feed."""
+        session = welcomed(self.core, name)
+        session.tell(0.0, op="subscribe", id=1, topics=[FEEDS[feed]], recover=True, point=write_point("sto", {7: 1}))
+        return session
+
+    def install(self, link: FeedingLink) -> None:
+        """Has an aggregator do all that it was told."""
+        n = max(frame.n for frame in link if isinstance(frame, Subscribe))
+        self.take(link, Applied(n, {"sto": n}))
+
+    def fence(self, link: FeedingLink) -> None:
+        """Has an aggregator answer the last fence."""
+        self.take(link, Fenced(max(frame.n for frame in link if isinstance(frame, Fence))))
+
+
+def asked(link: FeedingLink) -> list[Topic]:
+    return [Topic(topic) for frame in link if isinstance(frame, Recall) for topic in frame.topics]
+
+
+DAN, EVE = (parse_topic(uri) for uri in FEEDS[:2])
+
+
+def test_who_comes_back_in_a_move_is_answered_by_the_aggregator_that_gives_them_what_is_live() -> None:
+    """DPS-5, DPS-6: the one that leaves does not know of a topic that is new here, so behind its answer nothing would come."""
+    point = MovingPoint()
+    point.back("ann", 1)
+    point.back("cyd", 0)
+    assert (asked(point.old), asked(point.new)) == ([DAN, DAN], [])
+    point.fence(point.new)
+    point.install(point.new)
+    assert asked(point.new) == []
+    point.fence(point.old)
+    assert sorted(asked(point.new)) == [DAN, DAN, EVE]
+    point.back("dee", 2)
+    assert parse_topic(FEEDS[2]) in asked(point.new), "the move is not over, but there is one aggregator alone"
+
+
+def test_who_came_back_in_a_move_that_failed_is_answered_by_the_aggregator_that_stays() -> None:
+    """DPS-5: it is told of the topic, and then asked."""
+    point = MovingPoint()
+    point.back("ann", 1)
+    point.source.link_down(cast(Link, point.new))
+    assert asked(point.old) == [DAN, EVE]
+    told = [type(frame) for frame in point.old if isinstance(frame, Recall) or (isinstance(frame, Subscribe) and EVE in frame.topics)]
+    assert told == [Recall, Subscribe, Recall]
+
+
+def test_nobody_has_a_point_in_a_move_while_something_waits_that_the_aggregator_before_does_not_give() -> None:
+    """DPS-5: stamps come from the one that leaves. A point by them would say that they have what is kept until the move is over."""
+    point = MovingPoint()
+    point.fence(point.new)
+    for session in (new := welcomed(point.core, "ann"), point.before):
+        session.tell(0.0, op="subscribe", id=2, topics=[FEEDS[session is new]], recover=True)
+    for recall in [frame for frame in point.old if isinstance(frame, Recall)]:
+        point.take(point.old, Recalled(recall.n, [DAN], [""], [0], []))
+    point.install(point.new)
+    assert (point.core.recoveries.point(new), point.core.recoveries.point(point.before) is None) == (None, False)
+    point.fence(point.old)
+    assert point.core.recoveries.point(new) is not None
