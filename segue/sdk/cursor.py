@@ -7,7 +7,7 @@ keeps no count of what nobody wants.
 Rule 3: a skip is never taken for a loss (design 6). `skipped` counts events of the same topic and origin site that this
 event has replaced, so it covers missing numbers right before this event and no others.
 Rule 4: another epoch goes on from the one before it where `after` names the last number of that one (DPS-1). Where it does not, what
-is missing cannot be counted.
+is missing cannot be counted. An epoch may hold again, with higher numbers: its topic has come back to the broker that had it before.
 Rule 5: a position moves before its event is handed out. Where something may be missing, it is emptied, and the next event says so.
 Rule 6: while a topic is recovered, what came already is known by (site, epoch, seq) and left out. At any other time a repetition is a
 defect of the server, which is shown.
@@ -215,8 +215,8 @@ def missing_between(numbers: Numbers, event: Event) -> int | None:
     last = numbers[0]
     if event.epoch == last.epoch:
         return max(0, event.seq - last.seq - 1)
-    if any(event.epoch == epoch for epoch, _ in numbers):
-        return 0  # it is late, and was before what has come since
+    if _is_late(numbers, event):
+        return 0
     if event.after is not None and event.after[0] == last.epoch:
         return max(0, event.after[1] - last.seq)
     return None
@@ -224,6 +224,11 @@ def missing_between(numbers: Numbers, event: Event) -> int | None:
 
 def _behind(numbers: Numbers, event: Event) -> Numbers:
     """Returns `numbers` with that of `event`, which turns none of them back."""
-    if any(event.epoch == epoch for epoch, _ in numbers):
-        return tuple(Number(epoch, max(seq, event.seq) if epoch == event.epoch else seq) for epoch, seq in numbers)
-    return (Number(event.epoch, event.seq), *numbers)[:MAX_EPOCHS]
+    if _is_late(numbers, event):
+        return numbers
+    return (Number(event.epoch, event.seq), *(each for each in numbers if each.epoch != event.epoch))[:MAX_EPOCHS]
+
+
+def _is_late(numbers: Numbers, event: Event) -> bool:
+    """Tells whether `event` was before what has come since. A higher number of a former epoch is not: that epoch holds again."""
+    return any(event.epoch == epoch and event.seq <= seq for epoch, seq in numbers)

@@ -207,15 +207,18 @@ function missable(cursors: readonly [string, Cursor][]): Set<string> {
 export function missingBetween(places: Places, event: SegueEvent): number | null {
   const [epoch, seq] = places[0]!;
   if (event.epoch === epoch) return Math.max(0, event.seq - seq - 1);
-  if (places.some(([each]) => event.epoch === each)) return 0; // it is late, and was before what has come since
+  if (isLate(places, event)) return 0;
   if (event.after?.[0] === epoch) return Math.max(0, event.after[1] - seq);
   return null;
 }
 
 /** Returns `places` with that of `event`, which turns none of them back. */
 function behind(places: Places, event: SegueEvent): Places {
-  if (places.some(([epoch]) => epoch === event.epoch)) {
-    return places.map(([epoch, seq]) => [epoch, epoch === event.epoch ? Math.max(seq, event.seq) : seq] as const);
-  }
-  return [[event.epoch, event.seq] as const, ...places].slice(0, MAX_EPOCHS);
+  if (isLate(places, event)) return places;
+  return [[event.epoch, event.seq] as const, ...places.filter(([epoch]) => epoch !== event.epoch)].slice(0, MAX_EPOCHS);
+}
+
+/** Tells whether `event` was before what has come since. A higher number of a former epoch is not: that epoch holds again. */
+function isLate(places: Places, event: SegueEvent): boolean {
+  return places.some(([epoch, seq]) => event.epoch === epoch && event.seq <= seq);
 }

@@ -31,7 +31,14 @@ test("sites and topics have numbers of their own", () => {
 });
 
 test("another epoch goes on where it says so, and otherwise nobody can count", () => {
-  assert.deepEqual(gaps(followed(), [some(1, { epoch: 8, after: [7, 9] }), some(6), some(3, { epoch: 9 })]), [4, 0, null]);
+  assert.deepEqual(gaps(followed(), [some(1, { epoch: 8, after: [7, 9] }), some(4), some(3, { epoch: 9 })]), [4, 0, null]);
+});
+
+test("an epoch that holds again, since its topic has come back to its broker, counts what is missing", () => {
+  const away = [some(1, { epoch: 8, after: [7, 5] })];
+  assert.deepEqual(gaps(followed(), [...away, some(20, { after: [8, 1] }), some(21), some(24)]), [0, 0, 0, 2]);
+  assert.deepEqual(gaps(followed(), [...away, some(20, { after: [8, 4] })]), [0, 3]);
+  assert.deepEqual(gaps(followed(), [...away, some(21), some(22)]), [0, null, 0]);
 });
 
 test("a position is replaced as a whole, with point and numbers", () => {

@@ -43,6 +43,20 @@ def test_an_epoch_that_goes_on_from_the_last_number_has_no_gap_and_one_from_furt
     assert gaps(event(7), event(1, epoch=3, after=(2, 9))) == [0, None]
 
 
+def test_an_epoch_that_holds_again_since_a_topic_has_come_back_counts_what_is_missing() -> None:
+    """DPS-1: a topic goes to another broker and comes back to one that goes on in its epoch, where higher numbers are free."""
+    away = [event(7), event(1, epoch=2, after=(1, 7))]
+    assert gaps(*away, event(20, after=(2, 1)), event(21), event(24)) == [0, 0, 0, 0, 2]
+    assert gaps(*away, event(20, after=(2, 4)), event(2, epoch=2), event(21)) == [0, 0, 3, None, None]
+    assert gaps(*away, event(21), event(22)) == [0, 0, None, 0], "nobody can say how many are missing before the one that has come back"
+    assert gaps(*away, event(20, after=(2, 1)), event(25, epoch=2, after=(1, 22))) == [0, 0, 0, 2]
+
+
+def test_what_is_late_of_an_epoch_before_is_no_gap_and_does_not_turn_the_position_back() -> None:
+    """DPS-1"""
+    assert gaps(event(7), event(1, epoch=2, after=(1, 7)), event(6), event(2, epoch=2)) == [0, 0, 0, 0]
+
+
 def test_topics_and_sites_are_counted_apart() -> None:
     assert gaps(event(1), event(9, site="lon"), event(5, topic="u"), event(2), event(10, site="lon"), event(6, topic="u")) == [0] * 6
 
