@@ -325,8 +325,8 @@ class Broker:
         self.subscribers.seal()
         taken = self.copies.follow(view, self.mesh.membership.is_leaving)
         self.handover.begin(before, [*self.subscribers.late(view), MOVES])
-        parts = before.parts(view.ring) if self.far else ()
-        self.site_events.order.begin(before, {slot for slot, to in parts if to == self.node != slot and slot in self.mesh.client.links})
+        if self.far:
+            self.site_events.order.begin(before, view.ring, self.node, self.mesh.client.links)
         self.parting.gone_to(self.moves.begin(before, view, self.links.now_s, taken))
 
     def _split(self) -> None:

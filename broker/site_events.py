@@ -94,12 +94,22 @@ class SiteEvents:
         self._wait(waits, partial(self._relay_strayed, waits))
 
     def _relay_strayed(self, bodies: Sequence[bytes]) -> None:
+        """Gives followers what has come by way of a former owner, unless something before it may still come by way of another one."""
+        if self.order.is_over:
+            self._relay_known(bodies)
+            return
+        for body in bodies:  # one after the other, as those that have come at once
+            topic = topic_in(body)
+            if topic is None or not self.order.waits(topic, body, is_strayed=True):
+                self._relay_known([body])
+            if topic is not None:
+                self.order.strayed([topic])
+
+    def _relay_known(self, bodies: Sequence[bytes]) -> None:
         rows = self._core.interest.rows
         known = [(rows[topic], body) for body in bodies if (topic := topic_in(body)) is not None and topic in rows]
         self._core.stale += len(bodies) - len(known)
         self._core.relay(*_columns(known))
-        if not self.order.is_over:
-            self.order.strayed(topic for body in bodies if (topic := topic_in(body)) is not None)
 
     def _last(self, topic: Topic, site: str) -> tuple[int, int] | None:
         """Returns epoch and number of the last event of `site` that is kept of `topic`; None where none is."""

@@ -4,6 +4,9 @@ Another site sends an event to one of us: to the former owner until it knows tha
 on. What had gone to the former owner comes here by way of it, and another link may be faster. So what comes here at once waits, unless its
 number shows that it is the next one, until the former owner has got everything that other sites had sent to it. It says so: it has
 settled. Nobody is waited for who is gone, or for long.
+
+A view may come before all have settled under the last one. Then a topic may have two former owners or more, and what comes by way of one
+of them may have overtaken what comes by way of another. So that waits, too.
 """
 
 from collections.abc import Callable, Collection, Iterable
@@ -15,16 +18,38 @@ from infra.kernel.ring import Ring
 from infra.kernel.topics import Topic
 
 MAX_WAITING_BYTES: Final = 8 << 20
+# Former owners under so many views are waited for at most; then those of the first view are not any more.
+MOST_VIEWS: Final = 8
 
 Last = Callable[[Topic, str], tuple[int, int] | None]
 """Returns epoch and number of the last event of a site that is kept of a topic; None where none is."""
+
+
+class _FormerOwners:
+    """The owners under the ring `before`, which holds no longer.
+
+    - `unsettled`: those who may still get something that was sent to them under it.
+    - `formers`: those of them who had then what is this broker's now.
+    - `beats`: for how many heartbeats they have been waited for.
+    """
+
+    __slots__ = ("beats", "before", "formers", "unsettled")
+
+    def __init__(self, before: Ring, unsettled: Collection[str]) -> None:
+        self.before, self.unsettled, self.beats = before, {*unsettled}, 0
+        self.formers: set[str] = set()
+
+    def settle(self, slots: Iterable[str]) -> None:
+        """Waits no more for `slots`."""
+        self.unsettled.difference_update(slots)
+        self.formers &= self.unsettled
 
 
 class SiteOrder:
     """The events of other sites that wait at one broker.
 
     - `last`: see `Last`. `is_recorded(topic)`: tells whether events of it are kept. Of others no order is promised.
-    - `go(bodies)`: gives followers events, in order.
+    - `go(bodies)`: gives followers events, in order, or sends them to the owner of their topic.
     """
 
     def __init__(
@@ -35,60 +60,78 @@ class SiteOrder:
         max_bytes: int = MAX_WAITING_BYTES,
     ) -> None:
         self._last, self._is_recorded, self._go, self._max_bytes = last, is_recorded, go, max_bytes
-        self._before: Ring | None = None
-        self._formers: set[str] = set()
-        self._beats = self._bytes = 0
+        self._views: list[_FormerOwners] = []
+        self._bytes = 0
         self._waiting: dict[Topic, list[bytes]] = {}
 
     @property
     def is_over(self) -> bool:
         """Whether nobody is waited for."""
-        return not self._formers
+        return not any(view.formers for view in self._views)
 
     @property
     def waiting(self) -> int:
         """How many events wait."""
         return sum(map(len, self._waiting.values()))
 
-    def begin(self, before: Ring, formers: Collection[str]) -> None:
-        """Begins: topics come from `formers`, who owned them on the ring `before`. What has waited so far goes."""
-        self._end()
-        self._before, self._formers, self._beats = before, {*formers}, 0
+    def begin(self, before: Ring, now: Ring, me: str, there: Collection[str]) -> None:
+        """Begins: the ring `now` holds, and `before` no longer. What waits of topics that are not those of the slot `me` any more goes.
+
+        - `there`: the other slots that can be waited for.
+        """
+        self._views = [*self._views, _FormerOwners(before, there)][-MOST_VIEWS:]
+        for view in self._views:
+            view.formers = {slot for slot, to in view.before.parts(now) if to == me and slot is not None and slot in view.unsettled}
+        self._let_go(lambda topic: now.owner(topic) != me or not self._formers(topic))
 
     def settled(self, slots: Iterable[str]) -> None:
         """Notes that `slots` have got everything that other sites had sent to them, or will never say that."""
-        if self._formers:
-            self._formers.difference_update(slots)
-            if not self._formers:
-                self._end()
+        if self._views:
+            slots = {*slots}
+            for view in self._views:
+                view.settle(slots)
+            self._forget_settled()
 
     def tick(self, there: Collection[str]) -> None:
         """Counts a heartbeat. Who is not `there` is not waited for."""
-        if self._formers:
-            self._beats += 1
-            self.settled([slot for slot in self._formers if slot not in there or self._beats > PARTING_BEATS])
+        if self._views:
+            for view in self._views:
+                view.beats += 1
+                view.settle([slot for slot in view.unsettled if slot not in there or view.beats > PARTING_BEATS])
+            self._forget_settled()
 
-    def waits(self, topic: Topic, body: bytes) -> bool:
-        """Has an event wait that has come here at once, if one before it may still come. Returns whether it does."""
-        if self._before is None or self._before.owner(topic) not in self._formers or not self._is_recorded(topic):
+    def waits(self, topic: Topic, body: bytes, *, is_strayed: bool = False) -> bool:
+        """Has an event wait if one before it may still come. Returns whether it does.
+
+        - `is_strayed`: it has come by way of a former owner, and not here at once.
+        """
+        formers = self._formers(topic)
+        # What comes by way of one former owner comes in order. Of several, only one has sent it.
+        if len(formers) <= is_strayed or not self._is_recorded(topic) or origin_if_sound(body) is None:
             return False
-        if origin_if_sound(body) is None or (topic not in self._waiting and self._is_next(topic, body)):
+        if (is_strayed or topic not in self._waiting) and self._is_next(topic, body):
             return False
-        self._waiting.setdefault(topic, []).append(body)
+        _put(body, self._waiting.setdefault(topic, []))
         self._bytes += waiting_bytes([body])
         if self._bytes > self._max_bytes:
-            self._end()
+            self._views.clear()
+            self._let_go(lambda _: True)
         return True
 
     def strayed(self, topics: Iterable[Topic]) -> None:
         """Gives followers what has waited for an event on `topics` that has come by way of a former owner."""
         for topic in dict.fromkeys(topics):
             bodies = self._waiting.pop(topic, [])
-            while bodies and self._is_next(topic, bodies[0]):
-                self._bytes -= waiting_bytes(bodies[:1])
-                self._go([bodies.pop(0)])
+            while (body := next((each for each in bodies if self._is_next(topic, each)), None)) is not None:
+                bodies.remove(body)
+                self._bytes -= waiting_bytes([body])
+                self._go([body])
             if bodies:
                 self._waiting[topic] = bodies
+
+    def _formers(self, topic: Topic) -> set[str]:
+        """Returns the former owners of a topic of ours by way of whom something of it may still come."""
+        return {owner for view in self._views if view.formers and (owner := view.before.owner(topic)) in view.formers}
 
     def _is_next(self, topic: Topic, body: bytes) -> bool:
         """Tells whether an event comes right behind the last one of its site."""
@@ -96,8 +139,20 @@ class SiteOrder:
         last = self._last(topic, site)
         return last is not None and ((epoch, seq) == (last[0], last[1] + 1) or after_in(body) == last)
 
-    def _end(self) -> None:
-        waiting, self._waiting, self._bytes = self._waiting, {}, 0
-        self._formers.clear()
-        for bodies in waiting.values():
+    def _forget_settled(self) -> None:
+        self._views = [view for view in self._views if view.unsettled]
+        self._let_go(lambda topic: not self._formers(topic))
+
+    def _let_go(self, which: Callable[[Topic], bool]) -> None:
+        for topic in [topic for topic in self._waiting if which(topic)]:
+            bodies = self._waiting.pop(topic)
+            self._bytes -= waiting_bytes(bodies)
             self._go(bodies)
+
+
+def _put(body: bytes, bodies: list[bytes]) -> None:
+    """Puts an event among others: in front of those that follow it in its epoch, and behind all others."""
+    site, epoch, seq = origin_epoch_seq(body)
+    places = map(origin_epoch_seq, bodies)
+    at = next((at for at, (its, of, number) in enumerate(places) if (its, of) == (site, epoch) and number > seq), len(bodies))
+    bodies.insert(at, body)

@@ -82,7 +82,7 @@ def test_events_of_one_batch_go_one_after_the_other_while_their_topic_comes_here
     """DPS-17: each of them shows that the next one is next. The second one waited for the former owner, and nothing was missing."""
     site = Site(window=True)
     site.events.take_strayed([body(STAYS, 1)])
-    site.events.order.begin(Ring(("b2",)), {"b2"})
+    site.events.order.begin(Ring(("b2",)), NOW, "b1", ["b2"])
     site.events.relay(Deliver([0, 0, 0], [body(STAYS, 2), body(STAYS, 3), body(STAYS, 5)]))
     assert site.got == [(0, body(STAYS, seq)) for seq in (1, 2, 3)]
     site.events.order.settled(["b2"])

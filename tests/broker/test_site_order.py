@@ -8,10 +8,14 @@ from infra.kernel.events import numbering, origin_epoch_seq
 from infra.kernel.frames import View
 from infra.kernel.topics import Topic, inbox_topic, kind_of, user_topic
 
-BEFORE = View(1, ("b1", "b2")).ring
+BEFORE, NOW = View(1, ("b1", "b2")).ring, View(2, ("b1",)).ring
+# Three brokers, of which b3 leaves first and then b2.
+THREE = View(0, ("b1", "b2", "b3")).ring
 TOPICS = [user_topic(f"u{n}") for n in range(40)]
 CAME, OTHER = [topic for topic in TOPICS if BEFORE.owner(topic) == "b2"][:2]
 MINE = next(topic for topic in TOPICS if BEFORE.owner(topic) == "b1")
+# It goes from b3 to b2, and from there to b1.
+TWICE = next(topic for topic in TOPICS if (THREE.owner(topic), BEFORE.owner(topic)) == ("b3", "b2"))
 INBOX = next(topic for topic in (inbox_topic(f"u{n}") for n in range(40)) if BEFORE.owner(topic) == "b2")
 
 
@@ -26,7 +30,7 @@ class Receiver:
         self.last = {CAME: last["came"]} if last else {}
         self.got: list[tuple[Topic, int]] = []
         self.order = SiteOrder(self.place, lambda topic: kind_of(topic) in ("user", "playlist"), self.go, max_bytes=4000)
-        self.order.begin(BEFORE, {"b2"})
+        self.order.begin(BEFORE, NOW, "b1", ["b2"])
 
     def place(self, topic: Topic, site: str) -> tuple[int, int] | None:
         return (3, self.last[topic]) if topic in self.last and site == "lon" else None
@@ -79,7 +83,7 @@ def test_what_is_the_next_one_or_of_a_topic_that_has_not_moved_or_is_not_kept_do
     assert not receiver.order.waits(CAME, b"no broker has written this")
 
 
-@pytest.mark.parametrize("how", ["it has settled", "it is gone", "it does not say so", "too much waits", "topics move again"])
+@pytest.mark.parametrize("how", ["it has settled", "it is gone", "it does not say so", "too much waits", "it owns them again"])
 def test_nobody_is_waited_for_for_ever(how: str) -> None:
     """DPS-17: an event that is really missing holds up nothing."""
     receiver = Receiver()
@@ -100,6 +104,81 @@ def test_nobody_is_waited_for_for_ever(how: str) -> None:
             for seq in range(9, 30):
                 receiver.comes(CAME, event(seq))
         case _:
-            receiver.order.begin(BEFORE, {"b2"})
+            receiver.order.begin(NOW, BEFORE, "b1", ["b2"])
     assert receiver.numbers[:2] == [7, 8]
+    assert receiver.order.waiting == 0
+
+
+def test_a_view_that_changes_nothing_here_does_not_end_the_wait() -> None:
+    """DPS-17: an operator said where the ring is to end while topics came here, and later ones overtook what came by way of others."""
+    receiver = Receiver(came=4)
+    receiver.order.begin(NOW, NOW, "b1", ["b2"])
+    receiver.comes(CAME, event(6))
+    assert receiver.got == []
+    receiver.strays(5)
+    assert receiver.numbers == [5, 6]
+    receiver.order.settled(["b2"])
+    assert receiver.order.is_over
+
+
+class Heir(Receiver):
+    """The broker b1, to which a topic of b3 has come by way of b2: b3 and b2 have left one right after the other."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.last = {TWICE: 4}
+        self.order = SiteOrder(self.place, lambda _: True, self.go)
+        self.order.begin(THREE, BEFORE, "b1", ["b2", "b3"])
+        self.order.begin(BEFORE, NOW, "b1", ["b2", "b3"])
+
+    def go(self, bodies: list[bytes]) -> None:
+        for body in bodies:
+            self.give(TWICE, body)
+
+    def strays(self, seq: int) -> None:
+        if not self.order.waits(TWICE, event(seq), is_strayed=True):
+            self.give(TWICE, event(seq))
+        self.order.strayed([TWICE])
+
+
+def test_what_comes_by_way_of_two_former_owners_keeps_its_order() -> None:
+    """DPS-17: b3 had got 5, b2 had got 6, and 7 came at once."""
+    heir = Heir()
+    heir.comes(TWICE, event(7))
+    heir.strays(6)
+    assert heir.got == []
+    heir.strays(5)
+    assert heir.numbers == [5, 6, 7]
+
+
+def test_what_is_missing_by_way_of_two_former_owners_is_waited_for_until_one_of_them_has_settled() -> None:
+    """DPS-17: what comes by way of one alone comes in order. What waits goes in the order of its numbers."""
+    heir = Heir()
+    heir.comes(TWICE, event(9))
+    heir.strays(8)
+    heir.order.settled(["b3"])
+    assert heir.got == []
+    heir.strays(7)
+    assert heir.numbers == [7, 8, 9]
+    heir.order.settled(["b2"])
+    assert heir.order.is_over
+    assert heir.order.waiting == 0
+
+
+def test_what_waits_goes_in_the_order_of_its_numbers_when_all_have_settled() -> None:
+    """DPS-17: the event 5 is really missing."""
+    heir = Heir()
+    heir.comes(TWICE, event(8))
+    heir.strays(7)
+    heir.strays(6)
+    heir.order.settled(["b2", "b3"])
+    assert heir.numbers == [6, 7, 8]
+
+
+def test_what_waits_of_a_topic_goes_with_it_to_its_next_owner() -> None:
+    """DPS-17"""
+    receiver = Receiver(came=4)
+    receiver.comes(CAME, event(6))
+    receiver.order.begin(NOW, View(3, ("b2",)).ring, "b1", ["b2"])
+    assert receiver.numbers == [6]
     assert receiver.order.waiting == 0

@@ -79,6 +79,8 @@ class SimulatedLife:
         self._owed: list[tuple[str, set[int], _Followers]] = []
         self._lasting: list[Any] = []
         self._under_way: list[asyncio.Task[None]] = []
+        # Nodes that were asked to stop, and have not.
+        self._leaving: set[str] = set()
         self._waiting: list[asyncio.Future[None]] = []
         self._lately: deque[tuple[str, list[dict[str, Any]]]] = deque(maxlen=REPEATABLE)
         self._violated: Violated | None = None
@@ -554,8 +556,9 @@ class SimulatedLife:
             self.oracle.looked_at["inherited events"] += 1
 
     def _owned_by(self, role: Any) -> set[str]:
-        """Returns the topics that a broker owns, none where something is moving."""
-        if role.role != "broker" or self.world.unsettled():
+        """Returns the topics that a broker owns, none where something is moving, or about to: somebody was asked to stop."""
+        is_to_move = any(name.startswith(f"{role.site}/") for name in self._leaving)
+        if role.role != "broker" or is_to_move or self.world.unsettled():
             return set()
         return {topic for topic in TOPICS if role.ring.owner(parse_topic(_feed(topic))) == role.node}
 
@@ -598,11 +601,15 @@ class SimulatedLife:
         if name is None:
             return
         self._tell(name, "is asked to stop")
+        self._leaving.add(name)
         self._meanwhile(partial(self._leaves, name))
 
     async def _leaves(self, name: str) -> None:
         self.changed_s = self.world.loop.now_s
-        await self.world.leave(name)
+        try:
+            await self.world.leave(name)
+        finally:
+            self._leaving.discard(name)
         self.changed_s = self.world.loop.now_s
         self._tell(name, "has stopped")
 

@@ -304,6 +304,20 @@ def test_a_broker_that_leaves_while_another_one_comes_is_no_loss_to_anybody() ->
     assert not found.violation, f"{found.violation}\n{found.table(20)}"
 
 
+def test_a_broker_that_dies_when_it_is_about_to_be_given_topics_has_lost_these_too() -> None:
+    """DPS-8: another one was asked to stop just before. The view that followed gave the dead one topics, and the oracle missed that."""
+    operations = [Operation("connect", 0.0, (n, n, n, 0)) for n in range(4)]
+    operations += [Operation("subscribe", 0.0, (n, n, 2, 0)) for n in range(4)] + [Operation("settle", 0.0, (0, 0, 0, 0))]
+    operations += [
+        Operation("leave", 0.1, (30267, 0, 0, 0)),
+        Operation("power_broker", 0.0, (1, 0, 0, 0)),
+        Operation("point", 4.5, (0, 0, 0, 0)),
+    ]
+    found = run(9300065, 0, operations)
+    assert not found.violation, f"{found.violation}\n{found.table(20)}"
+    assert found.looked_at["gaps"] > 0
+
+
 @pytest.mark.parametrize("seed", [5, 9])
 def test_a_broker_that_a_plan_has_left_nothing_to_is_no_loss_when_it_stops(seed: int) -> None:
     """DPS-8, DPS-15: it was in the view, and had owned topics before. Clients heard that something of these may be missing."""
