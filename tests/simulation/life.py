@@ -78,6 +78,8 @@ class SimulatedLife:
         # What was accepted while links were cut, and who was told that they follow it; what was the same all the time, if only they were.
         self._owed: list[tuple[str, set[int], _Followers]] = []
         self._lasting: list[Any] = []
+        # The last ones that were asked to stop: they close connections that have asked for nothing yet.
+        self._leavers: deque[Any] = deque(maxlen=REPEATABLE)
         self._under_way: list[asyncio.Task[None]] = []
         # Nodes that were asked to stop, and have not.
         self._leaving: set[str] = set()
@@ -437,12 +439,16 @@ class SimulatedLife:
                 await self._arrived(topic, numbers, waiting[topic])
 
     async def _asked_to_take(self, door: Any, events: list[dict[str, Any]]) -> tuple[int, dict[str, Any]]:
-        """Returns what a broker answers to a publisher: status 0 where nothing comes, and 503 where nobody is there who would take it."""
+        """Returns what a broker answers to a publisher: status 0 where nothing comes, and 503 where nobody is there who would take it.
+
+        One that was asked to stop may close a connection on which a request is under way. To a service that is the same as a 503.
+        """
         try:
             async with asyncio.timeout(ANSWERS_S):
                 status, answer = await self.world.publish(door, events)
         except (OSError, TimeoutError) as error:
-            status, answer = (503 if isinstance(error, ConnectionRefusedError) else 0), {"reason": repr(error)}
+            is_gone = isinstance(error, ConnectionRefusedError) or (isinstance(error, ConnectionError) and door in self._leavers)
+            status, answer = (503 if is_gone else 0), {"reason": repr(error)}
         self._tell(f"{door.site}/{door.node}", f"answers {status} {answer}")
         return status, answer
 
@@ -606,6 +612,7 @@ class SimulatedLife:
 
     async def _leaves(self, name: str) -> None:
         self.changed_s = self.world.loop.now_s
+        self._leavers.append(self.world.roles[name])
         try:
             await self.world.leave(name)
         finally:

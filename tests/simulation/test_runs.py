@@ -435,6 +435,21 @@ def test_nothing_is_well_while_a_broker_cannot_forward_to_another_one() -> None:
     assert not found.violation, f"{found.violation}\n{found.table(20)}"
 
 
+def test_a_publisher_whose_connection_a_broker_closes_as_it_stops_repeats_that_at_another_one() -> None:
+    """DPS-14: the request was on its way when the broker, which had nothing to hand over, closed connections that had asked for nothing."""
+    operations = [
+        Operation("plan", 1.5232, (15730, 1937, 34285, 59688)),
+        Operation("recover", 0.0, (58907, 55601, 995, 7322)),
+        Operation("unsubscribe", 0.0006, (21076, 56378, 47846, 16037)),
+        Operation("publish", 3.1245, (20560, 8483, 34394, 53968)),
+        Operation("publish", 0.0006, (21925, 7184, 2352, 3393)),
+        Operation("leave", 0.0007, (11093, 15485, 48755, 25008)),
+        Operation("start", 0.0002, (24498, 51415, 58156, 43346)),
+    ]
+    found = relived(9300051, operations)
+    assert not found.violation, f"{found.violation}\n{found.table(20)}"
+
+
 def test_nothing_is_well_while_a_node_stands_still() -> None:
     """An access point that nobody was connected to stood still, so nobody missed it, until somebody wanted to connect."""
     operations = [
