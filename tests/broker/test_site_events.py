@@ -87,3 +87,16 @@ def test_events_of_one_batch_go_one_after_the_other_while_their_topic_comes_here
     assert site.got == [(0, body(STAYS, seq)) for seq in (1, 2, 3)]
     site.events.order.settled(["b2"])
     assert site.got[3:] == [(0, body(STAYS, 5))]
+
+
+def test_events_by_way_of_two_former_owners_go_to_followers_in_order() -> None:
+    """DPS-17: b2 and b4 had owned the topic, one right after the other, and the link to the later one was faster."""
+    site = Site(window=True)
+    site.events.take_strayed([body(STAYS, 1)])
+    site.events.order.begin(Ring(("b2",)), Ring(("b4",)), "b1", ["b2", "b4"])
+    site.events.order.begin(Ring(("b4",)), NOW, "b1", ["b2", "b4"])
+    site.events.take_strayed([body(STAYS, 3)])
+    site.events.relay(Deliver([0], [body(STAYS, 4)]))
+    assert site.got == [(0, body(STAYS, 1))]
+    site.events.take_strayed([body(STAYS, 2)])
+    assert site.got == [(0, body(STAYS, seq)) for seq in (1, 2, 3, 4)]
