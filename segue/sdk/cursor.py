@@ -223,10 +223,12 @@ def missing_between(numbers: Numbers, event: Event) -> int | None:
 
 
 def _behind(numbers: Numbers, event: Event) -> Numbers:
-    """Returns `numbers` with that of `event`, which turns none of them back."""
+    """Returns `numbers` with that of `event`, which turns none of them back. What it goes on behind is late from now on."""
     if _is_late(numbers, event):
         return numbers
-    return (Number(event.epoch, event.seq), *(each for each in numbers if each.epoch != event.epoch))[:MAX_EPOCHS]
+    before, last = event.after or (None, 0)
+    former = (Number(epoch, max(seq, last) if epoch == before else seq) for epoch, seq in numbers if epoch != event.epoch)
+    return (Number(event.epoch, event.seq), *former)[:MAX_EPOCHS]
 
 
 def _is_late(numbers: Numbers, event: Event) -> bool:

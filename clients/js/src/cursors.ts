@@ -212,10 +212,12 @@ export function missingBetween(places: Places, event: SegueEvent): number | null
   return null;
 }
 
-/** Returns `places` with that of `event`, which turns none of them back. */
+/** Returns `places` with that of `event`, which turns none of them back. What it goes on behind was counted, so it is late from now on. */
 function behind(places: Places, event: SegueEvent): Places {
   if (isLate(places, event)) return places;
-  return [[event.epoch, event.seq] as const, ...places.filter(([epoch]) => epoch !== event.epoch)].slice(0, MAX_EPOCHS);
+  const [before, last = 0] = event.after ?? [];
+  const former = places.filter(([epoch]) => epoch !== event.epoch).map(([epoch, seq]) => [epoch, epoch === before ? Math.max(seq, last) : seq] as const);
+  return [[event.epoch, event.seq] as const, ...former].slice(0, MAX_EPOCHS);
 }
 
 /** Tells whether `event` was before what has come since. A higher number of a former epoch is not: that epoch holds again. */

@@ -37,7 +37,7 @@ test("another epoch goes on where it says so, and otherwise nobody can count", (
 test("an epoch that holds again, since its topic has come back to its broker, counts what is missing", () => {
   const away = [some(1, { epoch: 8, after: [7, 5] })];
   assert.deepEqual(gaps(followed(), [...away, some(20, { after: [8, 1] }), some(21), some(24)]), [0, 0, 0, 2]);
-  assert.deepEqual(gaps(followed(), [...away, some(20, { after: [8, 4] })]), [0, 3]);
+  assert.deepEqual(gaps(followed(), [...away, some(20, { after: [8, 4] }), some(2, { epoch: 8 }), some(21)]), [0, 3, 0, 0]);
   assert.deepEqual(gaps(followed(), [...away, some(21), some(22)]), [0, null, 0]);
 });
 
