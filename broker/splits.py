@@ -35,7 +35,8 @@ def was_left_out(slot: str, before: View, view: View) -> bool:
     """
     if slot not in before.slots:
         return False
-    return slot not in view.slots or (before.share_of[slot] > 0 == view.share_of[slot] and view.goal_of[slot] > 0)
+    has_nothing_now = before.share_of[slot] > 0 and view.share_of.get(slot) == 0
+    return slot not in view.slots or (has_nothing_now and view.goal_of[slot] > 0)
 
 
 class Splits:
