@@ -21,7 +21,7 @@ from tests.docs.walk import clone
 from tests.support.browser import find_browser
 from tests.support.cassandra import no_cassandra
 
-TIMEOUT_S = 300
+TIMEOUT_S = 900
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from tests.docs.shown import differs
 from tests.docs.tables import as_run, is_server, why_not
 from tests.support.browser import Browser, find_browser
 
-TIMEOUT_S: Final = 90.0
+TIMEOUT_S: Final = 240.0
 PATH: Final = 'export PATH="$PWD/.venv/bin:$PATH"'
 # What a page says of the site that its commands need, and does not start itself.
 SITE: Final = "`segue up`"
