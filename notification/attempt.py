@@ -102,7 +102,8 @@ class Attempts:
     async def make(self, job: Job) -> bool:
         """Makes one attempt for `job`; returns whether the other side failed for now. Raises Unavailable when the store does.
 
-        A job that cannot be done because of a defect becomes dead letters: it must not hold up the others of its shard.
+        A job that cannot be done because of a defect becomes dead letters: it must not hold up the others of its shard. Of several tasks
+        each is tried by itself first, since perhaps only one of them is at fault.
         """
         try:
             return await self._make(job)
@@ -110,6 +111,8 @@ class Attempts:
             raise
         except Exception as defect:
             self._logger.exception("a mail or push could not be made", channel=job.channel, events=[task.event for task in job.tasks])
+            if len(job.tasks) > 1:
+                return any([await self.make(job._replace(tasks=[task])) for task in job.tasks])
             reason, now_ms = f"a defect of ours: {defect!r:.200}", self._module.now_ms()
             await self._store.record([Sent(task.user, task.event, task.channel, "dead", reason, now_ms) for task in job.tasks])
             self.ended["dead"] += len(job.tasks)

@@ -124,6 +124,23 @@ async def test_a_notice_of_which_no_mail_can_be_made_is_a_dead_letter_and_holds_
         assert "a defect of ours" in letter.reason
 
 
+async def test_whatever_stands_in_one_mail_with_it_is_mailed_without_it(tmp_path: Path, smtp: ScriptedSmtp) -> None:
+    """Both are due for the same user at once, so they would be one mail."""
+    async with stored(tmp_path, email=mailing(smtp)) as c:
+        await wants_mail(c, "bob")
+        (module,) = c.of("notification")
+        now_ms = int(time.time() * 1000)
+        for number, payload in enumerate((b'{"n":1e999}', b'{"title":"Homogenic"}'), 1):
+            topic = "hm://notifications/feed/bjork%new-album/"
+            await module.stored.store.begin(Notice(f"bjork-{number}", "artist", topic, "album", "bjork", payload, now_ms, "d"))
+        tasks = [Task(shard_of("bob"), now_ms, "bob", "email", f"bjork-{number}", 1, now_ms) for number in (1, 2)]
+        await module.stored.owned.agenda.add(tasks)
+        await ended(c, delivered=1, dead=1)
+        assert len(smtp.mails) == 1
+        ((_, letter),) = await module.stored.store.dead("", 10)
+        assert letter.event == "bjork-1"
+
+
 @pytest.mark.parametrize("payload", [b'{"n":1e999}', b'{"n":[-1e400]}'])
 async def test_a_payload_with_a_number_that_no_reader_holds_is_refused_at_the_intake(tmp_path: Path, payload: bytes) -> None:
     async with stored(tmp_path) as c:
