@@ -17,8 +17,9 @@ from tests.support.recording_log import RecordingLog
 from tests.support.talkative import talkative
 from tests.support.wire_end import DEADLINE_S, End
 
-TIMING = LinkTiming(heartbeat_s=0.01, silent_s=0.06, hello_s=0.2, redial_base_s=0.001, redial_cap_s=0.01)
-SLOW = LinkTiming(heartbeat_s=60.0, silent_s=300.0, hello_s=60.0, redial_base_s=0.001, redial_cap_s=0.01)
+# `QUICK` is for tests of what happens when a time is up. A slow machine is late for it, so all others have `PATIENT`.
+QUICK = LinkTiming(heartbeat_s=0.01, silent_s=0.06, hello_s=0.2, redial_base_s=0.001, redial_cap_s=0.01)
+PATIENT = LinkTiming(heartbeat_s=60.0, silent_s=300.0, hello_s=60.0, redial_base_s=0.001, redial_cap_s=0.01)
 NOW_S = 1_700_000_000.0
 TALKATIVE = talkative("broker", "aggregator")
 VIEW = View(3, ("b1", "b2"))
@@ -80,7 +81,7 @@ class Party:
         seed: int = 1,
         role: str = "broker",
         site: str = "sto",
-        timing: LinkTiming = TIMING,
+        timing: LinkTiming = PATIENT,
         skew_s: float = 0,
     ) -> None:
         self.role, self.log = RecordingRole(), RecordingLog()

@@ -13,7 +13,7 @@ from infra.kernel.link_timing import LinkTiming
 from infra.runtime.context import Context
 from infra.runtime.node import Node
 from infra.runtime.wire.wire import Network, Wire
-from tests.support.parties import Make, RecordingRole, hello, met, stranger, until
+from tests.support.parties import QUICK, Make, RecordingRole, hello, met, stranger, until
 from tests.support.recording_log import RecordingLog
 from tests.support.wire_end import End
 
@@ -117,7 +117,7 @@ async def test_redialling_waits_longer_each_time_up_to_the_cap() -> None:
 async def test_a_peer_that_never_answers_the_hello_is_dialled_again(network: Network, make: Make) -> None:
     ends: list[End] = []
     listener = await network.listen("127.0.0.1:0", lambda wire: ends.append(End(wire).start()))
-    caller = make("b2")
+    caller = make("b2", timing=QUICK)
     caller.node.dial(listener.address, "broker", "sto")
     await until(lambda: len(ends) == 2)
     assert caller.log.of("peer unreachable")[0]["reason"] == "no answer within 0.2 s"

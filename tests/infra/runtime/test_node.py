@@ -8,7 +8,7 @@ from infra.kernel.frames import AnyFrame, Deliver, Published
 from infra.runtime.link import Link
 from infra.runtime.wire.tcp import TcpNetwork
 from infra.runtime.wire.wire import Network
-from tests.support.parties import NOW_S, TIMING, VIEW, Make, hello, met, stranger, until
+from tests.support.parties import NOW_S, QUICK, VIEW, Make, hello, met, stranger, until
 
 
 async def test_both_sides_learn_who_the_other_is(make: Make) -> None:
@@ -28,11 +28,11 @@ async def test_both_sides_learn_who_the_other_is(make: Make) -> None:
 
 async def test_a_process_that_was_stalled_does_not_give_up_its_peers(network: Network, make: Make) -> None:
     """Time is counted in heartbeats of our own: what a peer could not be heard in is no silence of the peer."""
-    called = await make("b1").listen()
+    called = await make("b1", timing=QUICK).listen()
     await stranger(network, called, hello())
     await until(lambda: called.role.links)
     ticks = called.role.ticks
-    time.sleep(2 * TIMING.silent_s)  # noqa: ASYNC251 - the whole loop stands still
+    time.sleep(2 * QUICK.silent_s)  # noqa: ASYNC251 - the whole loop stands still
     await until(lambda: called.role.ticks > ticks + 1)
     assert called.role.down == []
 
@@ -62,12 +62,12 @@ async def test_what_a_role_said_last_still_arrives_when_its_node_is_closed(make:
 
 
 async def test_a_defect_in_a_tick_stops_no_heartbeat(make: Make) -> None:
-    called = await make("b1").listen()
+    called = await make("b1", timing=QUICK).listen()
     called.role.refuse, called.role.trouble = "tick", KeyError("oops")
-    caller = make("b2").dial(called)
+    caller = make("b2", timing=QUICK).dial(called)
     await met(called, caller)
     ticks = called.role.ticks
-    await until(lambda: called.role.ticks >= ticks + 3 * TIMING.silent_s / TIMING.heartbeat_s)
+    await until(lambda: called.role.ticks >= ticks + 3 * QUICK.silent_s / QUICK.heartbeat_s)
     assert (called.role.down, caller.role.down) == ([], [])
     assert called.node.loops.failures["heartbeats"] >= called.role.ticks - 1
     assert [line["loop"] for line in called.log.of("a step failed; it goes on with the next one")] == ["heartbeats"]

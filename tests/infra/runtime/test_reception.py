@@ -6,7 +6,7 @@ from infra.kernel.codes import BY_NAME
 from infra.kernel.errors import Refused
 from infra.kernel.frames import Bye, Hello, Published
 from infra.runtime.wire.wire import Network
-from tests.support.parties import SLOW, Make, answer, hello, stranger, until
+from tests.support.parties import QUICK, Make, answer, hello, stranger, until
 from tests.support.wire_end import End
 
 
@@ -37,7 +37,7 @@ async def test_another_version_is_refused_by_whoever_sees_it(network: Network, m
 
 
 async def test_a_caller_that_never_says_hello_is_turned_away(network: Network, make: Make) -> None:
-    called = await make("b1").listen()
+    called = await make("b1", timing=QUICK).listen()
     mute = await stranger(network, called)
     assert await answer(mute) == Bye(BY_NAME["hello-timeout"].number, "no hello within 0.2 s")
     await mute.until_lost()
@@ -60,7 +60,7 @@ async def test_who_does_not_begin_with_hello_is_refused(network: Network, make: 
 
 async def test_who_comes_back_needs_no_room_beside_their_old_link(network: Network, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     """A role that is full would otherwise refuse everybody whose old link has not been found dead yet."""
-    called = await make("b1", timing=SLOW).listen()
+    called = await make("b1").listen()
 
     def admit(hello: Hello) -> None:
         if called.role.links:

@@ -11,7 +11,7 @@ from infra.kernel.frames import Bye, Heartbeat, Hello, Published
 from infra.runtime.link import Link
 from infra.runtime.wire.tcp import TcpNetwork
 from infra.runtime.wire.wire import Network
-from tests.support.parties import SLOW, TIMING, VIEW, Make, answer, hello, met, stranger, until
+from tests.support.parties import QUICK, VIEW, Make, answer, hello, met, stranger, until
 
 
 @pytest.mark.parametrize("side", ["caller", "called"])
@@ -31,10 +31,10 @@ async def test_a_role_that_cannot_take_a_link_has_none(make: Make, side: str) ->
 
 async def test_a_second_process_of_a_name_is_refused_while_the_first_lives_and_taken_when_it_is_silent(make: Make) -> None:
     """Issue "duplicate node ids"."""
-    called = await make("b1").listen()
-    first = make("x", seed=1).dial(called)
+    called = await make("b1", timing=QUICK).listen()
+    first = make("x", timing=QUICK, seed=1).dial(called)
     await met(called, first)
-    second = make("x", seed=2).dial(called)
+    second = make("x", timing=QUICK, seed=2).dial(called)
     await until(lambda: second.log.of("peer unreachable"))
     reason = "duplicate-node: broker sto/x is connected already; give each process its own name"
     assert [line["reason"] for line in second.log.of("peer unreachable")] == [reason]
@@ -48,7 +48,7 @@ async def test_a_second_process_of_a_name_is_refused_while_the_first_lives_and_t
 
 async def test_the_same_process_may_come_back_at_once(network: Network, make: Make) -> None:
     """Its old link may not have been found dead yet."""
-    called = await make("b1", timing=SLOW).listen()
+    called = await make("b1").listen()
     first = await stranger(network, called, hello(incarnation=7))
     await until(lambda: called.role.links)
     second = await stranger(network, called, hello(incarnation=7))
@@ -71,15 +71,15 @@ async def test_one_name_may_be_in_use_at_another_role_or_called_by_us(network: N
 
 
 async def test_a_peer_that_falls_silent_is_given_up_and_heartbeats_keep_a_link(network: Network, make: Make) -> None:
-    called = await make("b1").listen()
-    caller = make("b2").dial(called)
+    called = await make("b1", timing=QUICK).listen()
+    caller = make("b2", timing=QUICK).dial(called)
     await met(called, caller)
     mute = await stranger(network, called, hello())
     await until(lambda: called.role.down)
     assert called.role.down[0][1].startswith("silent-peer: nothing heard for 0.")
     await mute.until_lost()
     assert Heartbeat(VIEW) in mute.frames
-    await until(lambda: called.node.now_s > 2 * TIMING.hello_s)
+    await until(lambda: called.node.now_s > 2 * QUICK.hello_s)
     assert (caller.role.down, len(called.role.links)) == ([], 1)
 
 
@@ -180,7 +180,7 @@ async def test_a_defect_in_a_role_costs_one_link_and_is_logged(network: Network,
 
 
 async def test_a_link_that_cannot_be_given_up_stops_no_heartbeat_of_the_others(network: Network, make: Make) -> None:
-    called = await make("b1").listen()
+    called = await make("b1", timing=QUICK).listen()
     for name in ("x", "y"):
         await stranger(network, called, hello(name))
     await until(lambda: len(called.role.links) == 2)
@@ -200,11 +200,11 @@ async def test_a_link_that_cannot_be_given_up_stops_no_heartbeat_of_the_others(n
 @pytest.mark.parametrize("skew_s", [-3600.0, 3600.0])
 async def test_a_peer_whose_clock_is_an_hour_off_is_linked_with_a_warning_and_nothing_else_changes(make: Make, skew_s: float) -> None:
     """Issue "a clock an hour off": no time of ours comes from a peer."""
-    called = await make("b1").listen()
-    right, wrong = make("b2").dial(called), make("b3", skew_s=skew_s).dial(called)
+    called = await make("b1", timing=QUICK).listen()
+    right, wrong = make("b2", timing=QUICK).dial(called), make("b3", timing=QUICK, skew_s=skew_s).dial(called)
     await until(lambda: len(called.role.links) == 2)
     ticks = called.role.ticks
-    await until(lambda: called.role.ticks > ticks + 2 * TIMING.silent_s / TIMING.heartbeat_s)
+    await until(lambda: called.role.ticks > ticks + 2 * QUICK.silent_s / QUICK.heartbeat_s)
     assert [line["peer"] for line in called.log.of("clocks differ")] == ["b3"]
     assert called.log.of("clocks differ")[0]["skew_s"] == skew_s
     assert wrong.log.of("clocks differ")[0]["skew_s"] == -skew_s
