@@ -200,10 +200,12 @@ class SimulatedLife:
         self._look()
 
     def _recovered(self, follower: Follower, message: dict[str, Any]) -> None:
+        lost = _topics(message["lost"])
         try:
-            self.oracle.answered(follower, _topics(message["lost"]))
+            self.oracle.answered(follower, lost)
         except Violated as violated:
             self.violate(str(violated))
+        follower.whole_since_s.update(dict.fromkeys(lost, self.world.loop.now_s))
 
     def _ended(self, follower: Follower, why: str) -> None:
         follower.ended = follower.ended or why
@@ -225,12 +227,8 @@ class SimulatedLife:
         self._given(follower, message["point"])
         for topic in topics:
             follower.gaps[topic] += 1
-            self._lacks(follower, topic)
-
-    def _lacks(self, follower: Follower, topic: str) -> None:
-        """Has a user begin anew with a topic of which something may be missing."""
-        follower.forget(topic)
-        follower.whole_since_s[topic] = self.world.loop.now_s
+            follower.forget(topic)
+            follower.whole_since_s[topic] = self.world.loop.now_s
 
     async def _point(self, who: int, *_: int) -> None:
         """Has a user ask for a point."""
@@ -288,8 +286,6 @@ class SimulatedLife:
             return
         its = Return(was, back, asked_s, self.wrong_s, self._is_disturbed_since(was), self.faults, self.world.window_s)
         late = check_return(self.oracle, its, answer, set(fields))
-        for topic in _topics(answer["lost"]):
-            self._lacks(back, topic)
         if answer["installed"] == "all":
             back.installed |= back.wants
         for topic, numbers in late.items():

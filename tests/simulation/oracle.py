@@ -1,7 +1,7 @@
 """A dumb model of who must get what. It knows nothing of brokers, views or links."""
 
 from collections import Counter
-from collections.abc import Container
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -211,10 +211,15 @@ class SimulationOracle:
             # Of a topic of which something is missing nothing that was missed comes. What is live may come before the answer that says so.
             follower.unexplained.setdefault(life[0], why)
 
-    def answered(self, follower: Follower, lost: Container[str]) -> None:
-        """Notes that a follower has heard of which topics something may be missing. Raises Violated where it had to hear that."""
+    def answered(self, follower: Follower, lost: Collection[str]) -> None:
+        """Notes that a follower has heard of which topics something may be missing. Raises Violated where it had to hear that.
+
+        Of these it begins anew at once: what is live may come in the same moment.
+        """
         wrong = [why for topic, why in follower.unexplained.items() if topic not in lost]
         follower.asks.clear()
         follower.unexplained.clear()
+        for topic in lost:
+            follower.forget(topic)
         if wrong:
             raise Violated(wrong[0])

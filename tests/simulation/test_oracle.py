@@ -47,6 +47,14 @@ def test_what_is_live_may_come_before_the_answer_that_says_that_something_is_mis
     assert not follower.asks
 
 
+def test_who_is_told_that_something_is_missing_begins_anew_at_once(follower: Follower, oracle: SimulationOracle) -> None:
+    """DPS-5: what is live may come in the same moment as that answer. The event that said `after` may be what is missing."""
+    follower.asks = {"t1"}
+    oracle.take(follower, numbered(oracle.published("t1", "lon"), 1, 10))
+    oracle.answered(follower, ["t1"])
+    oracle.take(follower, numbered(oracle.published("t1", "lon"), 2, 35))
+
+
 @pytest.mark.parametrize("covered_s", [0.5, 1.5])
 def test_what_came_long_before_a_point_does_not_come_again_to_who_says_it(
     covered_s: float, follower: Follower, oracle: SimulationOracle
