@@ -13,7 +13,8 @@ from infra.kernel.frames import Assignment
 from infra.kernel.topics import Topic, format_topic
 
 from . import messages
-from .hub import Hub, Member
+from .hub import Hub
+from .row import Member
 from .session import Session, SessionState
 from .soon import Soon
 

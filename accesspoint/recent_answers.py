@@ -7,8 +7,8 @@ and nobody needs to be asked again. It is kept in the row of the topic, which gi
 
 from typing import Final
 
-from .hub import Row
 from .recent_answer import RecentAnswer
+from .row import Row
 
 # So much of answers is kept, and for so long: a herd has come back by then.
 MOST_BYTES: Final = 16 << 20

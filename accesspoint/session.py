@@ -13,7 +13,7 @@ from infra.kernel.websocket import text_frame
 from . import messages
 from .bearer import NO_BEARER, TokenBearer
 from .friends.friend_topics import FriendTopics
-from .hub import Member
+from .row import Member
 
 
 class SessionState(Enum):

@@ -11,9 +11,10 @@ from infra.kernel.topics import Topic
 from .authorization.playlists_by_owner import PlaylistsByOwner
 from .followable import parse_followable
 from .follower_gains import FollowerGains
-from .hub import Hub, Row
+from .hub import Hub
 from .journal import Journal
 from .options import AccessPointOptions
+from .row import Row
 from .session import Session
 from .waits import Answer, Waits
 from .wish import Wish

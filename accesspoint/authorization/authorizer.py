@@ -14,7 +14,8 @@ from infra.kernel.every_one import for_every_one
 from infra.kernel.frames import NOBODY, Barred
 from infra.kernel.topics import Kind, Topic, format_topic, kind_of, user_topic
 
-from ..hub import Hub, Member, Row
+from ..hub import Hub
+from ..row import Member, Row
 from ..session import Session
 from ..sessions_by_user import SessionsByUser
 from ..soon import Soon, in_slices

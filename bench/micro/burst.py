@@ -13,8 +13,8 @@ from typing import Final
 import click
 import msgspec
 
-from accesspoint.hub import Member
 from accesspoint.options import AccessPointOptions
+from accesspoint.row import Member
 from accesspoint.server import AccessPoint
 from infra.kernel.topics import parse_topic
 from infra.runtime.context import Context

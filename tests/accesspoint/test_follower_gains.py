@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accesspoint.follower_gains import FollowerGains
-from accesspoint.hub import Hub, Member
+from accesspoint.hub import Hub
+from accesspoint.row import Member
 from infra.kernel.gains import gain_of
 from infra.kernel.topics import user_topic
 

@@ -1,7 +1,8 @@
 import random
 from itertools import pairwise
 
-from accesspoint.hub import BURST_FROM, COMPACT_FROM, Hub, Member
+from accesspoint.hub import BURST_FROM, COMPACT_FROM, Hub
+from accesspoint.row import Member
 from infra.kernel.topics import Topic, parse_topic
 
 

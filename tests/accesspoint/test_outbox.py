@@ -11,8 +11,9 @@ from websockets.frames import Frame
 from websockets.protocol import OPEN
 from websockets.uri import parse_uri
 
-from accesspoint.hub import SLICE, Hub, Member
+from accesspoint.hub import SLICE, Hub
 from accesspoint.outbox import Outbox
+from accesspoint.row import Member
 from infra.kernel.events import encode_tail, numbering
 from infra.kernel.topics import Topic
 

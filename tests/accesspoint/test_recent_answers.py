@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from accesspoint import recent_answers
-from accesspoint.hub import Row
 from accesspoint.point import write_point
 from accesspoint.recent_answer import RecentAnswer
 from accesspoint.recent_answers import KEPT_S, RecentAnswers
+from accesspoint.row import Row
 from infra.kernel.frames import Recalled
 from infra.kernel.loss_reasons import LossReason
 from infra.kernel.roles import DECISION

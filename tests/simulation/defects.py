@@ -5,9 +5,10 @@ from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
 from accesspoint.gap_notices import GapNotices
-from accesspoint.hub import Hub, Row
+from accesspoint.hub import Hub
 from accesspoint.point import write_point
 from accesspoint.recoveries import Recoveries
+from accesspoint.row import Row
 from accesspoint.session import Session
 from aggregator.losses import OwnerLosses
 from broker.client import SiteClient
