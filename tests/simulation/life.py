@@ -17,6 +17,7 @@ from infra.kernel.topics import parse_topic
 from tests.support import interest_oracle
 
 from .births import hashed_by_birth
+from .interest import InterestComparison
 from .knobs import turned
 from .operations import PLAYLISTS, TOPICS, USERS, Operation
 from .oracle import Acceptance, Follower, Position, SimulationOracle, Violated
@@ -759,7 +760,8 @@ class SimulatedLife:
         """Waits until all has been well for so long. Raises Violated where it is not within a time after everybody can go on."""
         now_s = well_since_s = self.world.loop.now_s
         deadline_s = within_s + max([now_s, *(each.stalled_until_s for each in self.world.loop.processes)])
-        while (why := self._amiss()) or self.world.loop.now_s < well_since_s + steady_s:
+        comparison = InterestComparison()
+        while (why := self._amiss(comparison)) or self.world.loop.now_s < well_since_s + steady_s:
             if self.world.loop.now_s > deadline_s + (0.0 if why else steady_s):
                 raise Violated(f"faults have ended {within_s:g} s ago, and not all is well: {why}")
             await asyncio.sleep(LOOKS_S)
@@ -767,20 +769,17 @@ class SimulatedLife:
             if why:
                 well_since_s = self.world.loop.now_s
 
-    def _amiss(self) -> str:
+    def _amiss(self, comparison: InterestComparison) -> str:
         """Returns what nodes do not agree about; empty if there is nothing."""
         still = [name for name, each in self.world.processes.items() if each.stalled_until_s > self.world.loop.now_s]
-        return ", ".join(still + self.world.unsettled()) or self._odd_interest() or self._uninstalled()
+        return ", ".join(still + self.world.unsettled()) or self._odd_interest(comparison) or self._uninstalled()
 
-    def _odd_interest(self) -> str:
+    def _odd_interest(self, comparison: InterestComparison) -> str:
         """Returns who holds interest that nobody has, or lacks what somebody has; empty if all is exact."""
         rings = {site: self.world.of("broker", site)[0].ring for site in self.world.sites}
         implied = interest_oracle.implied(self.world.of("accesspoint"), self.world.of("broker"), rings, lambda one, other: False)
         held = interest_oracle.held(self.world.of("aggregator"), self.world.of("broker"))
-        for name in sorted({*implied, *held}):
-            if odd := implied.get(name, set()) ^ held.get(name, set()):
-                return f"the interest of {name} is too much or too little: {sorted(odd)}"
-        return ""
+        return comparison.odd(implied=implied, held=held)
 
     def _uninstalled(self) -> str:
         """Returns which access point has not heard from a site that all it wants is installed there; empty if there is none."""
