@@ -62,13 +62,13 @@ class EventRouter:
         # By topic, the positions of what must wait; the others in one.
         waits: dict[Topic | None, list[int]] = {}
         for position, event in enumerate(events):
-            waits.setdefault(event.topic if event.topic in self._order.awaited else None, []).append(position)
+            waits.setdefault(event.topic if (hops, event.topic) in self._order.awaited else None, []).append(position)
         batch = _Batch(len(waits), done)
         for topic, positions in waits.items():
             part, part_done = [events[position] for position in positions], partial(batch.part_done, positions)
             if topic is None:
                 self._route(part, hops, part_done)
-            elif not self._order.hold(topic, [event.tail for event in part], partial(self.submit, part, hops, part_done)):
+            elif not self._order.hold((hops, topic), [event.tail for event in part], partial(self.submit, part, hops, part_done)):
                 part_done(list(range(len(part))))
 
     def _route(self, events: Sequence[Event], hops: int, done: Done) -> None:
@@ -102,7 +102,7 @@ class EventRouter:
 
     def _copy(self, heirs: Heirs, event: Event, hops: int, done: Done) -> None:
         """Publishes an event when its heir has it."""
-        number = self._order.sent(self._me, [event.topic])
+        number = self._order.sent(self._me, hops, [event.topic])
 
         def settled(fate: Fate) -> None:
             if fate is Fate.MOVED:
@@ -116,7 +116,7 @@ class EventRouter:
     def _pass_on(self, slot: str | None, events: list[Event], hops: int, done: Done) -> None:
         everything = list(range(len(events)))
         if slot == self._me:
-            number = self._order.sent(slot, [event.topic for event in events])
+            number = self._order.sent(slot, hops, [event.topic for event in events])
 
             def go() -> None:
                 # Routed again: by now the topics may be another broker's. Before anything goes that waits for these events.
@@ -130,16 +130,16 @@ class EventRouter:
             self.misrouted += len(events)
             done(everything)
         else:
-            self._forward(slot, hops + 1, events, done)
+            self._forward(slot, hops, events, done)
 
     def _forward(self, slot: str, hops: int, events: list[Event], done: Done) -> None:
-        number = self._order.sent(slot, [event.topic for event in events])
+        number = self._order.sent(slot, hops, [event.topic for event in events])
 
         def answered(ok: bool) -> None:
             done([] if ok else list(range(len(events))))
             self._order.answered(number)
 
-        self._forwarder.forward(slot, hops, events, answered)
+        self._forwarder.forward(slot, hops + 1, events, answered)
 
 
 class _Batch:

@@ -1,6 +1,6 @@
 """Forwarding events to the broker that owns their topics, and knowing when it has them."""
 
-from collections import deque
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -33,7 +33,7 @@ class Forwarder:
     def down(self, slot: str) -> None:
         """Fails what `slot` has not acknowledged, as the link to it is lost. It may have been published all the same."""
         owner = self._owners.pop(slot, None)
-        for _, _, done in owner.waiting if owner else ():
+        for _, done in owner.waiting.values() if owner else ():
             done(False)
 
     def forward(self, slot: str, hops: int, events: Sequence[Event], done: Done) -> None:
@@ -53,7 +53,7 @@ class Forwarder:
             return
         owner.sent += 1
         owner.size_bytes += size_bytes
-        owner.waiting.append((owner.sent, size_bytes, done))
+        owner.waiting[owner.sent] = size_bytes, done
         self.forwarded += len(events)
         owner.outlet.send(Publish(owner.sent, hops, list(topics), [event.id for event in events], tails))
 
@@ -63,12 +63,14 @@ class Forwarder:
         return sum(owner.size_bytes for owner in self._owners.values())
 
     def published(self, slot: str, said: Published) -> None:
-        """Takes what `slot` has `said`: up to which frame it is done, and which of them failed."""
+        """Takes what `slot` has `said`: up to which frame it is done, which others are, and which of all these failed."""
         owner = self._owners.get(slot)
-        while owner and owner.waiting and owner.waiting[0][0] <= said.n:
-            n, size_bytes, done = owner.waiting.popleft()
-            owner.size_bytes -= size_bytes
-            done(n not in said.failed)
+        if owner is None:
+            return
+        for n in said.ahead:
+            owner.done(n, ok=n not in said.failed)
+        while owner.waiting and (n := next(iter(owner.waiting))) <= said.n:
+            owner.done(n, ok=n not in said.failed)
 
 
 class _Owner:
@@ -80,13 +82,22 @@ class _Owner:
         self.outlet = outlet
         self.sent = 0
         self.size_bytes = 0
-        self.waiting: deque[tuple[int, int, Done]] = deque()
+        # By number, from the lowest on: a plain dict would take longer to find its first one the more are gone before it.
+        self.waiting: OrderedDict[int, tuple[int, Done]] = OrderedDict()
+
+    def done(self, n: int, *, ok: bool) -> None:
+        """Has a frame wait no more, if it still does."""
+        if (waiting := self.waiting.pop(n, None)) is not None:
+            size_bytes, done = waiting
+            self.size_bytes -= size_bytes
+            done(ok)
 
 
 class Prefix:
     """The progress of a publisher whose frames are done out of order: how far it may be told that they are.
 
-    An acknowledgement counts for all frames up to its number, so it waits for the slowest of them.
+    An acknowledgement counts for all frames up to its number, so it waits for the slowest of them. Only what was forwarded twice is said at
+    once: the slower ones may wait for that.
     """
 
     __slots__ = ("_early", "_reached")
@@ -95,8 +106,11 @@ class Prefix:
         self._reached = 0
         self._early: dict[int, bool] = {}
 
-    def done(self, n: int, ok: bool) -> Published | None:
-        """Notes that frame `n` is done, well if `ok`. Returns what to say now, None while an earlier one is not done."""
+    def done(self, n: int, ok: bool, *, is_awaited: bool = False) -> Published | None:
+        """Notes that frame `n` is done, well if `ok`. Returns what to say now; None while an earlier one is not done.
+
+        `is_awaited`: earlier ones may wait for it, so it is said ahead of them.
+        """
         self._early[n] = ok
         before = self._reached
         failed: list[int] = []
@@ -104,4 +118,6 @@ class Prefix:
             self._reached += 1
             if not well:
                 failed.append(self._reached)
-        return Published(self._reached, failed) if self._reached > before else None
+        if self._reached > before:
+            return Published(self._reached, failed)
+        return Published(self._reached, [] if ok else [n], [n]) if is_awaited else None

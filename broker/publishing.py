@@ -11,7 +11,7 @@ from infra.kernel.topics import Kind, Topic
 from infra.runtime.link import Link
 from infra.runtime.link_handlers import makes_no_sense
 
-from .event_router import Done
+from .event_router import MAX_HOPS, Done
 from .forwarder import Prefix
 
 # `submit(events, hops, done)`, see `EventRouter.submit`.
@@ -68,9 +68,9 @@ class PublishingLink:
         events = [Event(*parts) for parts in zip(topics, frame.ids, frame.tails, strict=True)]
         if not all(map(is_text, frame.tails)):
             raise Refused("bad-utf8", f"an event from {self._link.peer.role} {self._link.peer.node} is not UTF-8")
-        self._submit(events, frame.hops, lambda failed: self._done(frame.n, failed))
+        self._submit(events, frame.hops, lambda failed: self._done(frame, failed))
 
-    def _done(self, n: int, failed: list[int]) -> None:
+    def _done(self, frame: Publish, failed: list[int]) -> None:
         # What failed is not tried again here: to acknowledge it late would stall all others, and the publisher knows better.
-        if (said := self._prefix.done(n, not failed)) is not None:
+        if (said := self._prefix.done(frame.n, not failed, is_awaited=frame.hops >= MAX_HOPS)) is not None:
             self._link.send(said)

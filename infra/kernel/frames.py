@@ -185,11 +185,14 @@ class Publish(Frame, tag=7, frozen=True):
 class Published(Frame, tag=8, frozen=True):
     """All `Publish` frames of the peer up to `n` are in the owner's memory and queued to every interested link.
 
-    `failed`: the exceptions among those that were not acknowledged before. Some of their events may not have reached their owner.
+    - `failed`: the exceptions among those that were not acknowledged before. Some of their events may not have reached their owner.
+    - `ahead`: those above `n` that are done as well, though earlier ones are not. When `n` has reached them they are said again, for peers
+      of older versions, which pass over this.
     """
 
     n: Number
     failed: list[Number] = []
+    ahead: list[Number] = []
 
 
 class Call(Frame, tag=9, frozen=True):

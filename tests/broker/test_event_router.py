@@ -1,5 +1,7 @@
 """The way of a batch: what is published here, what is forwarded, what has failed, by position."""
 
+import pytest
+
 from broker.event_router import EventRouter
 from broker.forwarder import Forwarder
 from broker.handover import Handover
@@ -159,6 +161,22 @@ def test_an_event_of_a_topic_that_came_here_waits_for_the_former_owner_and_one_t
     site.submit([moving])
     assert site.published == []
     site.submit([moving], hops=2)
+    assert site.published == [moving.topic]
+    site.forwarder.published("b2", Published(1))
+    assert site.published == [moving.topic] * 2
+    assert site.failed == [[], [], []]
+
+
+@pytest.mark.parametrize("hops", [0, 1])
+def test_an_event_waits_for_what_came_by_the_same_way_and_not_for_what_came_by_another(hops: int) -> None:
+    """DPS-17: another broker may have sent one that its own publishers brought, and have ours wait for it."""
+    site, without = Site(), Ring(("b1", "b3"))
+    moving = moved_from("b2", "b1", without)
+    site.submit([moving], hops)
+    site.router.follow(without, 0.0)
+    site.submit([moving], hops)
+    assert site.published == []
+    site.submit([moving], 1 - hops)
     assert site.published == [moving.topic]
     site.forwarder.published("b2", Published(1))
     assert site.published == [moving.topic] * 2

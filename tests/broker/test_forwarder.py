@@ -37,6 +37,20 @@ def test_the_owners_word_is_cumulative_and_names_what_failed() -> None:
     assert done == {1: True, 2: False, 3: True, 4: True, 5: True}
 
 
+def test_the_owner_may_say_of_some_frames_that_they_are_done_ahead_of_earlier_ones() -> None:
+    """DPS-17: earlier ones may wait for them. They are said once more with the others, and have been done."""
+    forwarder, done = Forwarder(), list[tuple[int, bool]]()
+    forwarder.up("b1", Outlet())
+    for n in range(1, 5):
+        forwarder.forward("b1", 0, EVENTS[:1], lambda ok, n=n: done.append((n, ok)))  # type: ignore[misc]
+    forwarder.published("b1", Published(0, [], [2]))
+    forwarder.published("b1", Published(0, [4], [4]))
+    assert done == [(2, True), (4, False)]
+    forwarder.published("b1", Published(4, [4]))
+    assert done == [(2, True), (4, False), (1, True), (3, True)]
+    assert forwarder.waiting_bytes == 0
+
+
 def test_what_a_lost_owner_did_not_acknowledge_has_failed_once() -> None:
     forwarder, done = Forwarder(), list[bool]()
     forwarder.up("b1", Outlet())
@@ -93,3 +107,12 @@ def test_a_publisher_is_told_of_frames_in_order_whatever_the_order_in_which_they
     assert prefix.done(4, True) == Published(4)
     assert prefix.done(6, False) is None
     assert prefix.done(5, False) == Published(6, [5, 6])
+
+
+def test_what_others_may_wait_for_is_said_at_once_and_again_when_the_earlier_ones_are_done() -> None:
+    """DPS-17: peers of older versions go by the second word alone."""
+    prefix = Prefix()
+    assert prefix.done(2, True, is_awaited=True) == Published(0, [], [2])
+    assert prefix.done(3, False, is_awaited=True) == Published(0, [3], [3])
+    assert prefix.done(1, True) == Published(3, [3])
+    assert prefix.done(4, True, is_awaited=True) == Published(4)

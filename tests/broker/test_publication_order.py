@@ -5,7 +5,7 @@ from functools import partial
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from broker.publication_order import PublicationOrder
+from broker.publication_order import PublicationOrder, Way
 from infra.kernel.events import waiting_bytes
 from infra.kernel.ring import Ring
 from infra.kernel.topics import Topic, user_topic
@@ -24,15 +24,15 @@ class Waits:
         self._order = order
 
     def hold(self, topic: Topic, name: str) -> bool:
-        return self._order.hold(topic, [b"tail"], partial(self.gone.append, name))
+        return self._order.hold((0, topic), [b"tail"], partial(self.gone.append, name))
 
 
 def test_what_follows_waits_until_the_former_owner_has_answered_for_all_that_it_was_sent() -> None:
     """DPS-17."""
     order = PublicationOrder(1.0)
-    waits, first, second = Waits(order), order.sent("b1", [ONE]), order.sent("b1", [ONE, OTHER])
+    waits, first, second = Waits(order), order.sent("b1", 0, [ONE]), order.sent("b1", 0, [ONE, OTHER])
     order.moved(Ring(("b2",)), 0.0)
-    assert order.awaited.keys() == {ONE, OTHER}
+    assert order.awaited.keys() == {(0, ONE), (0, OTHER)}
     assert all([waits.hold(ONE, "a"), waits.hold(ONE, "b"), waits.hold(OTHER, "c")])
     order.answered(first)
     assert waits.gone == []
@@ -41,9 +41,19 @@ def test_what_follows_waits_until_the_former_owner_has_answered_for_all_that_it_
     assert (order.awaited, order.waiting_bytes) == ({}, 0)
 
 
+def test_what_was_forwarded_waits_for_what_was_forwarded_and_what_came_here_first_for_the_same() -> None:
+    """DPS-17: where an event waits for one of the other way, two brokers may wait for each other."""
+    order = PublicationOrder(1.0)
+    for hops in (0, 1):
+        number = order.sent("b1", hops, [ONE])
+        order.moved(Ring(("b2",)), 0.0)
+        assert order.awaited.keys() == {(hops, ONE)}
+        order.answered(number)
+
+
 def test_nothing_waits_while_topics_stay_where_they_are() -> None:
     order = PublicationOrder(1.0)
-    number = order.sent("b1", [ONE])
+    number = order.sent("b1", 0, [ONE])
     order.moved(Ring(("b1",)), 0.0)
     assert not order.awaited
     order.answered(number)
@@ -53,7 +63,7 @@ def test_nothing_waits_while_topics_stay_where_they_are() -> None:
 
 def test_a_former_owner_that_does_not_answer_is_waited_for_as_long_as_it_is_not_suspected_and_then_until_the_limit() -> None:
     order = PublicationOrder(1.0)
-    waits, number = Waits(order), order.sent("b1", [ONE])
+    waits, number = Waits(order), order.sent("b1", 0, [ONE])
     order.moved(Ring(("b2",)), 5.0)
     waits.hold(ONE, "a")
     order.tick(5.9, {"b1"}.__contains__)
@@ -67,7 +77,7 @@ def test_a_former_owner_that_does_not_answer_is_waited_for_as_long_as_it_is_not_
 
 def test_no_more_waits_than_may_and_there_is_room_again_when_it_has_gone() -> None:
     order = PublicationOrder(1.0, max_waiting_bytes=waiting_bytes([b"tail"]))
-    waits, number = Waits(order), order.sent("b1", [ONE])
+    waits, number = Waits(order), order.sent("b1", 0, [ONE])
     order.moved(Ring(("b2",)), 0.0)
     assert waits.hold(ONE, "a")
     assert not waits.hold(ONE, "b")
@@ -79,16 +89,16 @@ def test_no_more_waits_than_may_and_there_is_room_again_when_it_has_gone() -> No
 def test_who_goes_finds_the_topic_free() -> None:
     """What goes is sent to the new owner: it must not wait for itself."""
     order, seen = PublicationOrder(1.0), list[bool]()
-    number = order.sent("b1", [ONE])
+    number = order.sent("b1", 0, [ONE])
     order.moved(Ring(("b2",)), 0.0)
-    order.hold(ONE, [b""], lambda: seen.append(ONE in order.awaited))
+    order.hold((0, ONE), [b""], lambda: seen.append((0, ONE) in order.awaited))
     order.answered(number)
     assert seen == [False]
 
 
 ACTS = st.lists(
     st.one_of(
-        st.tuples(st.just("publish"), st.sampled_from(TOPICS[:3])),
+        st.tuples(st.just("publish"), st.tuples(st.integers(0, 1), st.sampled_from(TOPICS[:3]))),
         st.tuples(st.just("answer"), st.integers(0, 9)),
         st.tuples(st.just("view"), st.sampled_from(RINGS)),
         st.tuples(st.just("tick"), st.just(0.5)),
@@ -99,18 +109,19 @@ ACTS = st.lists(
 
 @given(ACTS)
 @settings(max_examples=150)
-def test_of_one_topic_nothing_is_with_two_owners_at_once_whatever_happens(acts: list[tuple[str, object]]) -> None:
-    """DPS-17: before the limit is reached. Everything goes in the end, in order for each topic."""
-    order, ring, log = PublicationOrder(1e9), RINGS[0], list[tuple[Topic, int]]()
-    under_way: dict[int, tuple[Topic, str]] = {}
+def test_of_one_way_nothing_is_with_two_owners_at_once_whatever_happens(acts: list[tuple[str, object]]) -> None:
+    """DPS-17: before the limit is reached. Everything goes in the end, in order for each topic and way."""
+    order, ring, log = PublicationOrder(1e9), RINGS[0], list[tuple[Way, int]]()
+    under_way: dict[int, tuple[Way, str]] = {}
     published = 0
 
-    def send(topic: Topic, n: int) -> None:
+    def send(way: Way, n: int) -> None:
+        hops, topic = way
         slot = ring.owner(topic)
         assert slot is not None
-        assert all(other == slot for each, other in under_way.values() if each == topic), "it could overtake another one"
-        under_way[order.sent(slot, [topic])] = topic, slot
-        log.append((topic, n))
+        assert all(other == slot for each, other in under_way.values() if each == way), "it could overtake another one"
+        under_way[order.sent(slot, hops, [topic])] = way, slot
+        log.append((way, n))
 
     def answer(number: int) -> None:
         del under_way[number]
@@ -118,13 +129,13 @@ def test_of_one_topic_nothing_is_with_two_owners_at_once_whatever_happens(acts: 
 
     for act, what in acts:
         if act == "publish":
-            assert isinstance(what, bytes)
-            topic, published = Topic(what), published + 1
-            go = partial(send, topic, published)
-            if topic not in order.awaited:
+            assert isinstance(what, tuple)
+            published += 1
+            go = partial(send, what, published)
+            if what not in order.awaited:
                 go()
             else:
-                assert order.hold(topic, [b""], go)
+                assert order.hold(what, [b""], go)
         elif act == "answer" and under_way:
             assert isinstance(what, int)
             answer(sorted(under_way)[what % len(under_way)])
@@ -139,6 +150,6 @@ def test_of_one_topic_nothing_is_with_two_owners_at_once_whatever_happens(acts: 
     assert not order.awaited
     assert order.waiting_bytes == 0
     assert len(log) == published
-    for topic in TOPICS:
-        numbers = [n for each, n in log if each == topic]
+    for way in {way for way, _ in log}:
+        numbers = [n for each, n in log if each == way]
         assert numbers == sorted(numbers)

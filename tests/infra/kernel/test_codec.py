@@ -115,7 +115,7 @@ FRAMES = st.one_of(
     st.builds(frames.CopiesHeld, NUMBERS, NUMBERS),
     st.builds(frames.Bereft, VIEWS, NAMES, st.dictionaries(NUMBERS, NUMBERS, max_size=3)),
     st.builds(frames.Inherited, NAMES, st.lists(NAMES, max_size=3)),
-    st.builds(frames.Published, NUMBERS, st.lists(NUMBERS, max_size=3)),
+    st.builds(frames.Published, NUMBERS, st.lists(NUMBERS, max_size=3), st.lists(NUMBERS, max_size=3)),
     st.builds(frames.Call, NUMBERS, NAMES, TEXTS, NAMES, BYTES, TEXTS),
     st.builds(frames.Reply, NUMBERS, TEXTS, TEXTS, BYTES),
     st.builds(frames.Bye, st.integers(-(2**63), 2**64 - 1), TEXTS),
