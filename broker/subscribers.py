@@ -261,7 +261,7 @@ class Subscribers:
 
     def have_announced(self, view: View) -> bool:
         """Returns whether all who subscribe at this site have announced everything under `view`, or a later one."""
-        return all(each.view.order >= view.order for each in self.everyone if each.link.peer.site == self._site)
+        return all(each.view.order >= view.order for each in self.everyone if self._is_local(each))
 
     def late(self, view: View) -> list[Subscriber]:
         """Returns those that have not announced everything under `view` yet."""

@@ -530,7 +530,8 @@ async def test_who_leaves_a_quiet_topic_in_the_moment_in_which_it_moves_gets_wha
                 c.plan.hold(name, "sto/a1")
             leaving = asyncio.create_task(c.leave("sto/b2"))
             await c.until(lambda: former.ring.slots == new.ring.slots == ("b1",))
-            await asyncio.sleep(0.1)
+            later_s = former.links.now_s + 0.1  # five heartbeats, in which it would have handed over
+            await c.until(lambda: former.links.now_s >= later_s)
         await c.until(lambda: not any(c.roles["sto/a1"].core.wanted()))
         for name in others:
             c.plan.release(name, "sto/a1")
