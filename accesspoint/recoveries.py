@@ -84,13 +84,15 @@ class SessionRecovery:
 class Resumption(NamedTuple):
     """The question under `number` for what was missed here, on all topics: `open` are those that nobody has answered for.
 
-    Each has the stamps behind which it goes on. Who has not answered by `deadline_s` is late. `had`: what clients got behind these stamps.
+    Each has the stamps behind which it goes on. Who has not answered by `deadline_s` is late; `is_late`: clients were told so. `had`: what
+    clients got behind these stamps.
     """
 
     number: int
     deadline_s: float
     open: dict[Topic, Mapping[int, int]]
     had: dict[Topic, Known]
+    is_late: bool = False
 
 
 class Recoveries:
@@ -295,19 +297,26 @@ class Recoveries:
             had[topic] = [*(before.had.get(topic, ()) if before is not None else ()), *had.get(topic, ())]
         self._resumption = Resumption(self._last, now_s + self._options.install_s, behind, had)
         self._further, self._furthest = {}, {}
+        self.ask_rest()
+
+    def ask_rest(self) -> None:
+        """Asks the aggregator that feeds us for what of the question for what we have missed nobody has answered."""
+        link, resumption = self.link, self._resumption
+        if link is None or resumption is None:
+            return
         groups: dict[tuple[tuple[int, int], ...], list[bytes]] = {}
-        for topic, its in behind.items():
+        for topic, its in resumption.open.items():
             groups.setdefault(tuple(its.items()), []).append(topic)
         for shared, named in groups.items():
             for start in range(0, len(named), BULK):
-                link.send(Recall(self._last, named[start : start + BULK], dict(shared), rest=True))
+                link.send(Recall(resumption.number, named[start : start + BULK], dict(shared), rest=True))
 
     def _resumed(self, resumption: "Resumption", topic: Topic, reason: str, bodies: list[bytes], reached: Mapping[int, int]) -> None:
         """Gives everybody what came on `topic` while no aggregator fed us. `reached`: up to where that is all."""
         if (behind := resumption.open.pop(topic, None)) is not None:
             self._has_come(topic, _latest(behind, reached))
             self._hub.go_on(topic, unknown(bodies, resumption.had.get(topic, ())))
-            if reason and reason != LossReason.NO_WINDOW:
+            if reason and reason != LossReason.NO_WINDOW and not (resumption.is_late and reason == LossReason.LATE):
                 self._notices.lost([topic], reason)
             for recovery in self._again.pop(topic, ()):
                 if topic in recovery.open and recovery.number in self._open:
@@ -387,11 +396,22 @@ class Recoveries:
         """Lets those go on without an answer who have waited for too long at `now_s`."""
         self.named.tick(now_s)
         self.recent.tick(now_s)
-        resumption = self._resumption
-        if resumption is not None and resumption.deadline_s <= now_s:
+        if self._resumption is not None and self._resumption.deadline_s <= now_s:
+            self._resume_late(self._resumption)
+        for_every_one(partial(self._late, each, now_s) for each in [each for each in self._open.values() if each.deadline_s <= now_s])
+
+    def _resume_late(self, resumption: Resumption) -> None:
+        """Has sessions told that something may be missing. Until there is an answer, nobody gets anything all the same.
+
+        An aggregator that does not reach the owner of a topic gives us what it has missed itself when it does, and we may have had that
+        from another one (DPS-11). Where nobody is there who could answer, nobody waits.
+        """
+        if not resumption.is_late:
+            self._notices.lost(list(resumption.open), LossReason.LATE)
+            self._resumption = resumption = resumption._replace(is_late=True)
+        if self.link is None or not self.stamps:
             for topic in list(resumption.open):
                 self._resumed(resumption, topic, LossReason.LATE, [], {})
-        for_every_one(partial(self._late, each, now_s) for each in [each for each in self._open.values() if each.deadline_s <= now_s])
 
     def _late(self, recovery: SessionRecovery, now_s: float) -> None:
         for topic in list(recovery.open):

@@ -280,6 +280,8 @@ class Source:
             self._leave_old()
         if before is Step.ALONE:  # what came before its fence was passed over, and is nowhere else
             self._core.recoveries.resume(self._now())
+        else:
+            self._core.recoveries.ask_rest()
         self._deliver(*move.take_kept(), is_stamped=False)
         self._ask(self._new)
 

@@ -2,6 +2,9 @@
 
 The owner answers on the link by which the events come, so what follows the answer there comes behind what it has. Where the owner changes
 meanwhile, that holds no longer: then the new one is asked.
+
+An access point that wants the `rest` has missed something itself, and gives nobody anything of the topics before the answer. So it is asked
+for as long as that access point is linked: events that come without an answer may be ones that it had from another aggregator (DPS-11).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -14,7 +17,7 @@ from infra.runtime.link import Link
 
 from .asker import Asker
 
-# For so many heartbeats a question is asked again; whoever has asked does not wait for longer.
+# For so many heartbeats a question for a client is asked again; whoever has asked does not wait for longer.
 MOST_BEATS: Final = 10
 # So many topics are asked about at once.
 MOST_TOPICS: Final = 1 << 20
@@ -120,10 +123,10 @@ class Recalls:
                 self._open[n] = question._replace(slot="")
 
     def tick(self) -> None:
-        """Counts a heartbeat: asks again what nobody answers, and gives up what is old."""
+        """Counts a heartbeat: asks again what nobody answers, and gives up what is old and is for a client."""
         self._beat += 1
         for n, question in list(self._open.items()):
-            if self._beat - question.beat > MOST_BEATS:
+            if self._beat - question.beat > MOST_BEATS and not question.recall.rest:
                 self._give_up(n)
                 self._say_all(question.asker, question.recall, question.known, LossReason.LATE)
             elif not question.slot and any(self._owner(topic) in self._links for topic in question.known):

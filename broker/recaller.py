@@ -91,6 +91,9 @@ class Recaller:
         if not core.owns(topic) or (not asker.is_announced and self._tenure.has_moved(topic)):
             return Missed([], MOVED), 0
         until = core.laggards.until(bit, row) if row is not None else None
+        if until is not None and until < recall.stamps.get(window.epoch, 0):
+            # What the asker has by another way is still to come on this link. It would come again behind the answer.
+            return Missed([], MOVED), 0
         descent = self._tenure.descend(topic, recall.stamps)
         found = self._found(window, row, kind, recall.stamps, descent, until)
         if found.reason == MOVED:

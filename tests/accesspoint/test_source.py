@@ -197,3 +197,16 @@ def test_nobody_has_a_point_in_a_move_while_something_waits_that_the_aggregator_
     assert (point.core.recoveries.point(new), point.core.recoveries.point(point.before) is None) == (None, False)
     point.fence(point.old)
     assert point.core.recoveries.point(new) is not None
+
+
+def test_what_the_aggregator_that_leaves_has_not_answered_the_next_one_is_asked() -> None:
+    """DPS-11: the access point has missed it itself, and gives nothing of the topic before the answer."""
+    point = MovingPoint()
+    point.core.recoveries.resume(0.0)
+    point.fence(point.new)
+    point.install(point.new)
+    point.fence(point.old)
+    (rest,) = [frame for frame in point.new if isinstance(frame, Recall) and frame.rest]
+    assert (rest.topics, rest.stamps) == ([DAN], {7: 5})
+    point.take(point.new, Recalled(rest.n, [DAN], [""], [0], []))
+    assert not point.core.hub.topics[DAN].is_held

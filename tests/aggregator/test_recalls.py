@@ -114,6 +114,26 @@ def test_who_waits_for_long_is_told_so_and_who_has_gone_is_forgotten() -> None:
     assert (place.point, gone, len(place.recalls)) == ([Recalled(40, [A], ["late"], [0], [])], [], 0)
 
 
+def test_who_wants_the_rest_is_answered_when_the_owner_is_reached_however_late_that_is() -> None:
+    """DPS-11: nothing of the topic is given there before, since it would come again. Simulated seed 9200133 with 400 operations."""
+    place = Place()
+    lost = place.brokers.pop("b1")
+    place.recalls.ask(place.point, Recall(40, [A], {7: 9}, rest=True))
+    for _ in range(2 * MOST_BEATS):
+        place.recalls.tick()
+    assert (place.point, len(place.recalls)) == ([], 1)
+    place.brokers["b1"] = lost
+    place.recalls.tick()
+    place.answer("b1", "moved")
+    for _ in range(2 * MOST_BEATS):
+        place.recalls.tick()
+    place.answer("b1", "", (b"{}",))
+    assert place.point == [Recalled(40, [A], [""], [1], [b"{}"], {1: 9})]
+    place.recalls.ask(place.point, Recall(41, [A], {7: 9}, rest=True))
+    place.recalls.forget(place.point)
+    assert len(place.recalls) == 0
+
+
 def test_too_many_topics_at_once_are_refused_and_older_brokers_have_no_windows(monkeypatch: Any) -> None:
     place = Place()
     monkeypatch.setattr(recalls, "MOST_TOPICS", 1)

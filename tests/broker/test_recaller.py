@@ -102,6 +102,23 @@ def test_an_answer_says_behind_which_stamp_nothing_has_come() -> None:
     assert [(answer.epoch, *answer.quiet) for answer in answers] == [(EPOCH, 3), (EPOCH, 3), (EPOCH, 4), (EPOCH, 3)]
 
 
+def test_who_has_more_than_their_link_was_given_waits_until_it_is_not_behind() -> None:
+    """DPS-6, DPS-11: what the link is still given they had by another one, and behind an answer it would come again."""
+    place = Place()
+    place.publish(MIX, 2)
+    laggards = place.core.laggards
+    assert laggards is not None
+    laggards.resume(place.bit, 1, b"")
+    place.publish(MIX, 2)
+    assert place.ask(MIX, 0) == ("", [1])
+    assert place.ask(MIX, 1) == ("", [])
+    for known in ((), (("sto", EPOCH, 3),)):
+        assert place.ask(MIX, 3, *known, rest=True) == (MOVED, [])
+    laggards.announced(place.bit)
+    laggards.serve(place.bit, lambda: False)
+    assert place.ask(MIX, 3) == ("", [4])
+
+
 def test_nobody_says_that_nothing_has_come_where_that_is_not_known() -> None:
     """DPS-5: where something is missing, numbers alone are said, a former owner had the topic, or the link is behind."""
     place = Place(events=2)
