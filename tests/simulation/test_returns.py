@@ -1,0 +1,48 @@
+"""What must hold when somebody comes back: which reasons are none."""
+
+from contextlib import nullcontext
+from typing import Any
+
+import pytest
+
+from broker.window_bounds import WindowBounds
+
+from .oracle import Acceptance, Follower, Position, SimulationOracle, Violated
+from .process import SimulatedProcess
+from .returns import Return, check_return
+
+KEPT = WindowBounds().events
+
+
+def a_return(oracle: SimulationOracle, published_s: list[float], *, is_disturbed: bool = False) -> Return:
+    """Returns the return of somebody at 30 s, who had their point at 20 s. Events of their topic were published at `published_s`."""
+    for now_s in published_s:
+        oracle.accepted[oracle.published("t1", "sto")] = Acceptance(now_s, now_s)
+    was = Follower("ann", "sto/p1", SimulatedProcess("sto/p1"), wants={"t1"}, lost_s=25.0)
+    was.position = Position("a point", 20.0)
+    back = Follower("ann", "sto/p1", SimulatedProcess("sto/p1"))
+    back.go_on_from(was)
+    return Return(was, back, asked_s=30.0, wrong_s=-10.0, is_disturbed=is_disturbed, faults=0, window_s=20.0)
+
+
+def told(reason: str) -> dict[str, Any]:
+    """Returns the answer that something of the topic is missing for a `reason`."""
+    return {"recovered": False, "lost": [{"topic": "hm://playlist/user/ann/playlist/t1/", "reason": reason}]}
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_more_than_is_kept_of_a_topic_is_too_much_and_as_much_as_that_is_not(more: int) -> None:
+    """DPS-5: it is said where it is so, though nothing went wrong and the point is not old."""
+    oracle = SimulationOracle()
+    its = a_return(oracle, [26.0] * (KEPT + more))
+    with nullcontext() if more else pytest.raises(Violated, match="too-much, which is never so here"):
+        check_return(oracle, its, told("too-much"), {"point"})
+
+
+@pytest.mark.parametrize("is_disturbed", [True, False])
+def test_what_was_published_long_before_a_point_is_not_too_much_unless_something_went_wrong(is_disturbed: bool) -> None:
+    """DPS-5: what other sites accepted may come late while links are cut."""
+    oracle = SimulationOracle()
+    its = a_return(oracle, [5.0] * (KEPT + 1), is_disturbed=is_disturbed)
+    with nullcontext() if is_disturbed else pytest.raises(Violated, match="too-much, which is never so here"):
+        check_return(oracle, its, told("too-much"), {"point"})
