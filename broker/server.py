@@ -228,7 +228,8 @@ class Broker:
             self._log.warning("left without a successor", after_s=self.options.drain_s)
 
     def _check_left(self) -> None:
-        is_done = self.node not in self.ring.slots and self.moves.is_over and not any(self.core.wanted_here())
+        # Out of the view, not only without a share: whoever issues views may not have heard that this broker leaves, and give it topics.
+        is_done = self.node not in self.mesh.view.slots and self.moves.is_over and not any(self.core.wanted_here())
         if is_done or not self.mesh.has_successor():
             self._left.set()
 

@@ -6,7 +6,8 @@
 3. A higher view is taken over, whoever passes it on, if a broker of this site can have issued it: it has configured slots only, and its
    number is not far ahead of ours. So a lie costs one view, and not all that follow.
 4. Nothing is issued in the first `grace_s` of a process unless every slot was heard. So a restart does not claim the whole ring for a
-   moment.
+   moment. Nor does it change a view while somebody has not called it who is there: topics could not go to it, and nobody knows yet what
+   they know of shares.
 5. The numbers of a process are above `base`, which is higher in each life of a site (such as the time of its start in ms). Other sites
    remember the last view of a site that stopped as a whole.
 6. A slot that comes, or comes back, to a view that exists is in it after `grace_s`. By then all who must link to it have found it. One
@@ -243,6 +244,8 @@ class Membership:
     def _next(self, before: Mapping[str, RingPlace], now: float) -> dict[str, RingPlace]:
         known = self._known_of_all(now)
         there = [slot for slot, each in known.items() if each in (Known.HERE, Known.LEAVING)]
+        if before and self._is_new(now) and not self._words.keys() >= {*there} - {self._me}:
+            return dict(before)
         words = [self._words.get(slot, _Word(0, knows=False)) for slot in there]
         if not all(word.knows for word in words):
             return at_once(known)
@@ -265,5 +268,7 @@ class Membership:
         return Known.HERE if self._may_join(slot, now) else Known.GONE
 
     def _is_complete(self, now: float) -> bool:
-        complete = all(heard is not None for slot, heard in self._heard.items() if slot != self._me)
-        return complete or now - self._started >= self._timing.grace_s
+        return not self._is_new(now) or all(heard is not None for slot, heard in self._heard.items() if slot != self._me)
+
+    def _is_new(self, now: float) -> bool:
+        return now - self._started < self._timing.grace_s

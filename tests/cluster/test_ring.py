@@ -16,8 +16,8 @@ from infra.kernel.membership import Timing
 from infra.kernel.ring import Ring
 from infra.kernel.topics import user_topic
 from infra.runtime.turns import in_turns
-from tests.support.cluster import FAST, QUICK, Cluster
-from tests.support.user import User
+from tests.support.cluster import FAST, QUICK, Cluster, lenient
+from tests.support.user import User, feed
 
 USERS = [f"u{n}" for n in range(12)]
 
@@ -127,6 +127,52 @@ async def test_a_rolling_restart_of_brokers_and_aggregators_under_load_costs_no_
                 await c.settle()
             await load.rounds(1)
         await nothing_is_missing(load, ann, bob)
+
+
+async def test_a_broker_that_a_plan_has_left_nothing_to_is_out_of_the_view_before_it_stops(tcp: bool) -> None:
+    """DPS-15: started again, it came to a view in which it still was, gave everybody full shares, and topics went to it before others had
+    called it. What they handed over was lost."""
+    async with Cluster(sites=1, brokers=3, tcp=tcp) as c:
+        b1, b2 = c.roles["sto/b1"], c.roles["sto/b2"]
+        b2.ring_keeper.aim(b2.view().goal_of, {"b1": 0})
+        await c.settle()
+        await c.until(lambda: b1.view().share_of["b1"] == 0 and b1.moves.is_over)
+        await b1.leave()
+        assert b1.view().slots == ("b2", "b3")
+
+
+async def test_a_broker_that_leaves_while_a_plan_gives_it_topics_hands_them_over(tcp: bool) -> None:
+    """DPS-8, DPS-15: it owned nothing when it was asked to stop, and the view that gave it everything was on its way. So it stopped, and
+    everybody heard of a loss."""
+
+    def in_one_step(options: Any) -> Any:
+        return msgspec.structs.replace(lenient(options), join_steps=1) if isinstance(options, BrokerOptions) else lenient(options)
+
+    async with Cluster(sites=1, brokers=2, tcp=tcp, change=in_one_step) as c, c.user("ann") as ann:
+        b1, held = c.roles["sto/b1"], ("sto/b1", "sto/a1")
+        b1.ring_keeper.aim(b1.view().goal_of, {"b2": 0})
+        await c.settle()
+        await ann.ask("subscribe", topics=[feed(user) for user in USERS], recover=True)
+        for user in USERS:
+            await c.play(user)
+        for source in held:
+            c.plan.hold(source, "sto/b2")
+        b1.ring_keeper.aim(b1.view().goal_of, {"b1": 0, "b2": 256})
+        assert b1.view().share_of == {"b1": 0, "b2": 256}
+        leaving = asyncio.create_task(c.leave("sto/b2"))
+        await c.until(lambda: b1.mesh.membership.is_leaving("b2"))
+        for source in held:
+            c.plan.release(source, "sto/b2")
+        await leaving
+        await c.settle()
+        for user in USERS:
+            await c.play(user)
+        await ann.heard(2 * len(USERS))
+        await ann.fence()
+        assert ann.answers == []
+        for user in USERS:
+            first, second = ann.of(user)
+            assert (second["epoch"], second["seq"]) == (first["epoch"], first["seq"] + 1)
 
 
 async def test_a_step_waits_for_every_broker_and_for_all_who_subscribe(tcp: bool) -> None:

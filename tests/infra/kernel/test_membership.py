@@ -455,6 +455,37 @@ def test_who_left_and_is_back_is_not_put_out_when_another_broker_begins_to_issue
     assert all("b3" in view.slots for _, view in site.issued[since:])
 
 
+def test_who_is_new_takes_nobody_for_an_older_version_who_has_not_called_yet() -> None:
+    """DPS-15: started again before it was missed, it gave everybody full shares. Nobody had a link to it by which topics could go to it."""
+    view = View(1, ("b1", "b2", "b3"), (0, 256, 224), (0, 256, 0))
+    broker = Membership("b1", view.slots, 0.0, TIMING, steps=8)
+    broker.told("b1", 0, knows=True)
+    broker.offer(view)
+
+    def hear(now: float) -> bool:
+        broker.heard("b2", now)
+        broker.heard("b3", now)
+        return broker.tick(now)
+
+    assert not hear(0.01), "they have answered, and will call"
+    broker.told("b2", 1, knows=True)
+    assert not hear(0.02)
+    broker.told("b3", 1, knows=True)
+    broker.told("b1", 1, knows=True)
+    broker.leave("b3", 0.03)
+    assert hear(0.03)
+    assert broker.view.share_of == {"b1": 0, "b2": 256, "b3": 192}
+
+
+def test_who_is_new_does_not_wait_for_ever_for_one_that_does_not_call() -> None:
+    broker = Membership("b1", ["b1", "b2"], 0.0, TIMING, steps=8)
+    broker.told("b1", 0, knows=True)
+    broker.offer(View(1, ("b1", "b2"), (0, 256), (0, 256)))
+    broker.heard("b2", TIMING.grace_s)
+    assert broker.tick(TIMING.grace_s)
+    assert broker.view == View(2, ("b1", "b2"))
+
+
 def test_a_slot_whose_process_was_replaced_is_out_of_the_next_view_also_when_it_is_the_lowest() -> None:
     """DPS-18: the new process does not know what the former one has let out."""
     broker = Membership("b2", ["b1", "b2"], 0.0, Timing())
@@ -472,6 +503,7 @@ def test_a_slot_whose_process_was_replaced_is_out_of_the_next_view_also_when_it_
 def test_where_the_lowest_slot_does_not_know_that_a_process_was_replaced_another_one_puts_it_out_once() -> None:
     """DPS-18: the lowest one is new itself, so it has never heard of the former process. The owner waited for its heir for ever."""
     broker = Membership("b2", ["b1", "b2", "b3"], 0.0, TIMING)
+    broker.told("b1", 1, knows=False)
     broker.offer(View(1, ("b1", "b2", "b3")))
 
     def hear(now: float) -> bool:
