@@ -5,10 +5,11 @@ link is what the answer does not have. So nothing is kept, and no cut has to be 
 again. What was answered to others lately need not be asked (`recent_answer`): a herd that comes back asks each thing once.
 """
 
+import itertools
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Final, NamedTuple, Protocol
+from typing import Final, Protocol
 
 from infra.kernel.announcer import Announcer
 from infra.kernel.errors import Refused
@@ -23,22 +24,18 @@ from . import messages
 from .gap_notices import GapNotices
 from .hub import Hub
 from .keeping import Keeping
-from .named_numbers import NamedNumbers, awaited, unknown
+from .named_numbers import Known, NamedNumbers, awaited, unknown
 from .options import AccessPointOptions
+from .own_recovery import BULK, OwnRecovery
 from .point import Point, read_point, write_point
 from .recent_answer import RecentAnswer
 from .recent_answers import RecentAnswers
 from .session import Session, SessionState
-from .unstamped_events import UnstampedEvents
 
-# So many topics stand in one question.
-BULK: Final = 2048
 # A session has so many recoveries open at most.
 MOST_OPEN: Final = 8
 # A pace counts a topic that is recovered as so many: its owner is asked.
 RECOVERY_COST: Final = 2
-
-Known = list[tuple[str, int, int]]
 
 
 class RecoveryPlan:
@@ -81,25 +78,11 @@ class SessionRecovery:
         self.replayed = plan.replayed
 
 
-class Resumption(NamedTuple):
-    """The question under `number` for what was missed here, on all topics: `open` are those that nobody has answered for.
-
-    Each has the stamps behind which it goes on. Who has not answered by `deadline_s` is late; `is_late`: clients were told so. `had`: what
-    clients got behind these stamps.
-    """
-
-    number: int
-    deadline_s: float
-    open: dict[Topic, Mapping[int, int]]
-    had: dict[Topic, Known]
-    is_late: bool = False
-
-
 class Recoveries:
     """The recoveries of all sessions in `hub`; `keeping` says which topics have a past.
 
     - `link`: leads to the aggregator that feeds us, None while there is none.
-    - `stamps`: up to where it has given us everything that is wanted here, of each broker.
+    - `own`: what this access point has missed itself, and up to where everything has come here.
     - `notices`: tell sessions of what was lost on the way here.
     - `named`: who has said what they have, of which something may come here only now.
     - `recent`: what was answered lately.
@@ -107,27 +90,20 @@ class Recoveries:
 
     def __init__(self, options: AccessPointOptions, hub: Hub, announcer: Announcer, keeping: Keeping, notices: GapNotices) -> None:
         self.link: Outlet | None = None
-        self.stamps: Mapping[int, int] = {}
         self.results: Counter[str] = Counter()
         self.replayed = 0
         self._options, self._hub, self._announcer, self._keeping, self._notices = options, hub, announcer, keeping, notices
-        self._resumption: Resumption | None = None
+        self._numbers = itertools.count(1)
+        self.own = OwnRecovery(options, hub, keeping, notices, self._numbers, self._ask_again)
         self.named = NamedNumbers(hub, keeping)
         self.recent = RecentAnswers()
         # Whether the aggregator has said lately that nothing is missing of what has come.
         self._is_whole = False
         # An event of a topic that is out of real time does not come here, and nobody knows when that begins.
         self._may_offload = DECISION in options.services
-        self._unstamped = UnstampedEvents()
-        # The topics that were wanted here when we were cut off, where nobody had said yet up to where everything had come.
-        self._unmarked: list[Topic] = []
         # Recoveries that are to be asked again when the access point has what it missed itself, by topic.
         self._again: dict[Topic, list[SessionRecovery]] = {}
-        # Topics of which answers have brought more than `stamps` say, and the latest that any of them has.
-        self._further: dict[Topic, Mapping[int, int]] = {}
-        self._furthest: Mapping[int, int] = {}
         self._open: dict[int, SessionRecovery] = {}
-        self._last = 0
         # Whether another aggregator than the one that feeds us is told what is wanted from now on.
         self._is_moving = False
 
@@ -149,14 +125,13 @@ class Recoveries:
             raise Refused("rate-limited", f"{MOST_OPEN} recoveries of this connection are open; wait for their answers")
         session.named_topics += (RECOVERY_COST - 1) * len(message.topics)
         named = set(message.topics)
-        since = {
+        since: dict[Topic, Known] = {
             parse_topic(uri): [(site, epoch, seq) for site, (epoch, seq) in sites.items()]
             for uri, sites in message.since.items()
             if uri in named and _is_known(uri, sites)
         }
         point = read_point(message.point) if message.point is not None else None
-        self._last += 1
-        return RecoveryPlan(self._last, point, since)
+        return RecoveryPlan(next(self._numbers), point, since)
 
     def hold(self, session: Session, plan: RecoveryPlan, topics: Iterable[Topic]) -> None:
         """Has `session` get nothing yet of `topics`, which it follows since this turn and wants to have recovered."""
@@ -182,7 +157,7 @@ class Recoveries:
 
         Whoever was further than this access point would get again what they have.
         """
-        point, here = plan.point, self.stamps
+        point, here = plan.point, self.own.stamps
         if point is None or point.site != self._options.site or not self._may_answer:
             return {}
         return point.stamps if all(stamp <= here.get(epoch, 0) for epoch, stamp in point.stamps.items()) else {}
@@ -190,7 +165,7 @@ class Recoveries:
     @property
     def _may_answer(self) -> bool:
         """Whether what comes here is all there is, and comes by one way."""
-        return self._is_whole and self._resumption is None and not self._announcer.keeps_former and not self._may_offload
+        return self._is_whole and not self.own.is_open and not self._announcer.keeps_former and not self._may_offload
 
     def give_up(self, session: Session, plan: RecoveryPlan) -> None:
         """Lets `session` have what is live: the message that wanted more was refused."""
@@ -219,14 +194,9 @@ class Recoveries:
             topics = [topic for topic in topics if topic not in self._announcer.unserved]
         for start in range(0, len(topics) if self.link is not None else 0, BULK):
             bulk = topics[start : start + BULK]
-            since = [recovery.since.get(topic, []) for topic in bulk]
+            since = [list(recovery.since.get(topic, ())) for topic in bulk]
             assert self.link is not None
             self.link.send(Recall(recovery.number, list(bulk), recovery.stamps, since if any(since) else []))
-
-    def delivered(self, handles: Sequence[int], bodies: Sequence[bytes]) -> None:
-        """Notes what is delivered without a word up to where everything has come."""
-        if self.stamps:
-            self._unstamped.add(self._hub.given(handles, bodies))
 
     def note(self, stamps: Mapping[int, int]) -> None:
         """Notes up to where everything has come, if that is said. Of what has another epoch now nothing is known."""
@@ -234,10 +204,7 @@ class Recoveries:
         if not stamps:
             self.recent.forget()
             return
-        self.stamps = _latest(stamps, self.stamps)
-        self._unstamped.clear()
-        if self._further and _latest(self.stamps, self._furthest) == self.stamps:
-            self._further, self._furthest = {}, {}
+        self.own.note(stamps)
 
     def lose(self, topics: Sequence[Topic], reason: str) -> None:
         """Has sessions told, as the aggregator says, that something of `topics` may be missing. What was answered may be wrong by now."""
@@ -264,88 +231,36 @@ class Recoveries:
         """Notes that the aggregator that feeds us is lost: what is published from now on does not come from there."""
         self._is_whole = False
         self.recent.forget()
-        if self._unstamped.is_full:  # nobody knows any more what would come again
-            self.stamps = {}
-        self._unmarked = [] if self.stamps else self._kept_topics()
-
-    def _kept_topics(self) -> list[Topic]:
-        """Returns the topics that are wanted here and whose events are kept."""
-        return [topic for _, topic in self._hub.wanted() if self._keeping.has(topic)]
+        self.own.cut_off()
 
     def resume(self, now_s: float) -> None:
-        """Asks the aggregator for what we have missed, at `now_s`: what came behind our stamps, on all topics whose events are kept.
-
-        Until it is there, nobody gets anything of them (DPS-11). Where we have no stamps yet, nobody can be asked, so who follows these
-        topics is told that something may be missing (DPS-8).
-        """
+        """Asks the aggregator for what this access point has missed itself, at `now_s`."""
         self.recent.forget()
-        link, before, stamps = self.link, self._resumption, dict(self.stamps)
-        unmarked, self._unmarked = self._unmarked, []
-        if unmarked:
-            self._notices.lost(unmarked, LossReason.EXPIRED)
-        if link is None or not stamps:
-            return
-        self._last += 1
-        topics = self._kept_topics()
-        older = {topic: stamps for topic, stamps in before.open.items() if stamps} if before is not None else {}
-        for topic in before.open.keys() - {*topics} if before is not None else ():
-            self._hub.go_on(topic, [])  # nobody wants it now, but somebody may again while its row is there
-        self._hub.hold(topics)
-        behind = {topic: older.get(topic) or _latest(stamps, self._further.get(topic)) for topic in topics}
-        had = self._unstamped.taken()
-        for topic in older:
-            had[topic] = [*(before.had.get(topic, ()) if before is not None else ()), *had.get(topic, ())]
-        self._resumption = Resumption(self._last, now_s + self._options.install_s, behind, had)
-        self._further, self._furthest = {}, {}
-        self.ask_rest()
+        self.own.begin(self.link, now_s)
 
-    def ask_rest(self) -> None:
-        """Asks the aggregator that feeds us for what of the question for what we have missed nobody has answered."""
-        link, resumption = self.link, self._resumption
-        if link is None or resumption is None:
-            return
-        groups: dict[tuple[tuple[int, int], ...], list[bytes]] = {}
-        for topic, its in resumption.open.items():
-            groups.setdefault(tuple(its.items()), []).append(topic)
-        for shared, named in groups.items():
-            for start in range(0, len(named), BULK):
-                link.send(Recall(resumption.number, named[start : start + BULK], dict(shared), rest=True))
-
-    def _resumed(self, resumption: "Resumption", topic: Topic, reason: str, bodies: list[bytes], reached: Mapping[int, int]) -> None:
-        """Gives everybody what came on `topic` while no aggregator fed us. `reached`: up to where that is all."""
-        if (behind := resumption.open.pop(topic, None)) is not None:
-            self._has_come(topic, _latest(behind, reached))
-            self._hub.go_on(topic, unknown(bodies, resumption.had.get(topic, ())))
-            if reason and reason != LossReason.NO_WINDOW and not (resumption.is_late and reason == LossReason.LATE):
-                self._notices.lost([topic], reason)
-            for recovery in self._again.pop(topic, ()):
-                if topic in recovery.open and recovery.number in self._open:
-                    self._ask(recovery, [topic])
-        if not resumption.open:
-            self._resumption = None
+    def _ask_again(self, topic: Topic) -> None:
+        """Asks for those who have waited until this access point had what it had missed of `topic` itself."""
+        for recovery in self._again.pop(topic, ()):
+            if topic in recovery.open and recovery.number in self._open:
+                self._ask(recovery, [topic])
+        if not self.own.is_open:
             self._again.clear()
-
-    def _has_come(self, topic: Topic, reached: Mapping[int, int]) -> None:
-        """Notes up to where everything of `topic` has come, which may be further than it has of all topics."""
-        if reached != self.stamps:
-            self._further[topic] = reached
-            self._furthest = _latest(reached, self._furthest)
 
     def answered(self, answer: Recalled, now_s: float) -> None:
         """Gives a session what it has missed, at `now_s`. Behind that it gets what is live."""
-        recovery, resumption, at = self._open.get(answer.n), self._resumption, 0
+        recovery, at = self._open.get(answer.n), 0
         for n, (topic, reason, count) in enumerate(zip(answer.topics, answer.reasons, answer.counts, strict=True)):
             bodies, at = answer.bodies[at : at + count], at + count
-            if recovery is not None and resumption is not None and topic in resumption.open:
+            if recovery is not None and self.own.awaits(Topic(topic)):
                 # What we have missed ourselves would come behind this answer, and repeat it.
                 self._again.setdefault(Topic(topic), []).append(recovery)
             elif recovery is not None:
                 # Everybody else has got what came in front of this answer. Asked for from before it, it would come again.
-                self._has_come(Topic(topic), _latest(self.stamps, answer.stamps))
+                self.own.has_come(Topic(topic), answer.stamps)
                 if self._join(recovery, Topic(topic), reason, bodies, now_s) and answer.quiet and answer.quiet[n] and answer.stamps:
                     self._keep(recovery, Topic(topic), RecentAnswer(answer.epoch, answer.quiet[n], recovery.stamps, bodies), now_s)
-            elif resumption is not None and resumption.number == answer.n:
-                self._resumed(resumption, Topic(topic), reason, bodies, answer.stamps)
+            else:
+                self.own.answered(answer.n, Topic(topic), reason, bodies, answer.stamps)
         if recovery is not None:
             self._end(recovery, now_s)
 
@@ -376,7 +291,7 @@ class Recoveries:
 
         Whoever answers has all that anybody has got at this site, and all events of it.
         """
-        known = recovery.since.get(topic, [])
+        known = recovery.since.get(topic, ())
         if reason:
             return known
         if not recovery.may_be_ahead:
@@ -396,22 +311,8 @@ class Recoveries:
         """Lets those go on without an answer who have waited for too long at `now_s`."""
         self.named.tick(now_s)
         self.recent.tick(now_s)
-        if self._resumption is not None and self._resumption.deadline_s <= now_s:
-            self._resume_late(self._resumption)
+        self.own.tick(self.link, now_s)
         for_every_one(partial(self._late, each, now_s) for each in [each for each in self._open.values() if each.deadline_s <= now_s])
-
-    def _resume_late(self, resumption: Resumption) -> None:
-        """Has sessions told that something may be missing. Until there is an answer, nobody gets anything all the same.
-
-        An aggregator that does not reach the owner of a topic gives us what it has missed itself when it does, and we may have had that
-        from another one (DPS-11). Where nobody is there who could answer, nobody waits.
-        """
-        if not resumption.is_late:
-            self._notices.lost(list(resumption.open), LossReason.LATE)
-            self._resumption = resumption = resumption._replace(is_late=True)
-        if self.link is None or not self.stamps:
-            for topic in list(resumption.open):
-                self._resumed(resumption, topic, LossReason.LATE, [], {})
 
     def _late(self, recovery: SessionRecovery, now_s: float) -> None:
         for topic in list(recovery.open):
@@ -436,23 +337,18 @@ class Recoveries:
 
         Nor is there one while not all is installed that it wants to have recovered: nobody records what its owner does not know of.
         """
-        if session.outbox is not None or session.recoveries or self._resumption is not None or self._hub.owes(session):
+        if session.outbox is not None or session.recoveries or self.own.is_open or self._hub.owes(session):
             return None
         if self._announcer.reached.get(self._options.site, 0) < session.mark:
             return None
         if self._is_moving and not self._announcer.unserved.isdisjoint(session.follows_with_recovery):
             return None  # what comes of these waits for the end of the move, and our stamps are those of before
-        return write_point(self._options.site, self.stamps)
+        return write_point(self._options.site, self.own.stamps)
 
     def shown(self, session: Session, lost: Mapping[Topic, str], replayed: int) -> messages.Recovery:
         """Returns what an answer says of a recovery that is over, behind all events of it."""
         named = [{"topic": format_topic(topic), "reason": str(reason)} for topic, reason in lost.items()]
         return messages.Recovery(not lost, named, replayed, self.point(session))
-
-
-def _latest(stamps: Mapping[int, int], others: Mapping[int, int] | None) -> Mapping[int, int]:
-    """Returns `stamps`, or the same ones of `others` where those are later."""
-    return {epoch: max(stamp, others.get(epoch, 0)) for epoch, stamp in stamps.items()} if others else stamps
 
 
 def _is_known(uri: str, sites: Iterable[str]) -> bool:

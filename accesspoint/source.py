@@ -257,7 +257,7 @@ class Source:
     def _deliver(self, handles: list[int], bodies: list[bytes], *, is_stamped: bool) -> None:
         """Delivers some events; `is_stamped`: with a word up to where everything has come."""
         if not is_stamped:
-            self._core.recoveries.delivered(handles, bodies)
+            self._core.recoveries.own.delivered(handles, bodies)
         self._core.hub.deliver(handles, bodies)
 
     def _sort(self, link: Link, move: Move, frame: Deliver) -> None:
@@ -281,7 +281,7 @@ class Source:
         if before is Step.ALONE:  # what came before its fence was passed over, and is nowhere else
             self._core.recoveries.resume(self._now())
         else:
-            self._core.recoveries.ask_rest()
+            self._core.recoveries.own.ask(self._core.recoveries.link)
         self._deliver(*move.take_kept(), is_stamped=False)
         self._ask(self._new)
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from accesspoint import hub as hub_module
-from accesspoint import recoveries as recoveries_module
+from accesspoint import own_recovery as own_recovery_module
 from accesspoint.core import AccessPointCore
 from accesspoint.messages import SubscribeMessage
 from accesspoint.point import write_point
@@ -168,13 +168,13 @@ def test_what_an_access_point_missed_itself_goes_to_all_who_follow_and_not_to_th
     ann = place.back()
     place.core.recoveries.resume(0.0)
     assert len(place.asked()) == 1  # no stamps were heard of
-    place.core.recoveries.stamps = {7: 3}
+    place.core.recoveries.own.stamps = {7: 3}
     place.core.recoveries.resume(0.0)
     assert place.core.recoveries.point(bob) is None
     resume = place.asked()[-1]
     assert (resume.topics, resume.stamps, resume.rest) == ([DAN], {7: 3}, True)
     place.publish(5)
-    place.core.recoveries.stamps = {7: 9}
+    place.core.recoveries.own.stamps = {7: 9}
     place.core.recoveries.resume(0.0)  # lost again before the answer: from where it was
     again = place.asked()[-1]
     assert again.stamps == {7: 3}
@@ -312,7 +312,7 @@ def test_nobody_waits_where_nobody_can_answer(is_linked: bool) -> None:
     place.core.recoveries.note({7: 3})
     place.core.recoveries.resume(0.0)
     if is_linked:
-        place.core.recoveries.stamps = {}
+        place.core.recoveries.own.stamps = {}
     else:
         place.core.recoveries.fed_by(None)
     place.core.tick(1.9, 0.1)
@@ -346,11 +346,11 @@ def test_what_clients_got_while_nobody_said_up_to_where_everything_has_come_is_n
     place.core.recoveries.note({7: 3})
     for lost in (body(4), body(5)):
         handle = place.core.hub.topics[DAN].handle
-        place.core.recoveries.delivered([handle, 99], [lost, lost])
+        place.core.recoveries.own.delivered([handle, 99], [lost, lost])
         place.core.hub.deliver([handle], [lost])
         place.core.recoveries.cut_off()
         place.core.recoveries.resume(0.0)
-    place.core.recoveries.delivered([handle], [body(6)])  # as 5, nobody gets it now: they are in the answer
+    place.core.recoveries.own.delivered([handle], [body(6)])  # as 5, nobody gets it now: they are in the answer
     place.core.hub.deliver([handle], [body(6)])
     assert [recall.stamps for recall in place.asked()] == [{7: 3}] * 2
     place.answer(place.asked()[-1], body(4), body(5), body(6), reason=reason)
@@ -363,13 +363,13 @@ def test_what_clients_got_while_nobody_said_up_to_where_everything_has_come_is_n
 
 def test_who_was_given_more_than_can_be_remembered_hears_that_something_may_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     """DPS-8: it is not asked for, since it might come again."""
-    monkeypatch.setattr(recoveries_module, "UnstampedEvents", partial(UnstampedEvents, most=1))
+    monkeypatch.setattr(own_recovery_module, "UnstampedEvents", partial(UnstampedEvents, most=1))
     place = Place()
     bob = welcomed(place.core, "bob")
     bob.tell(0.0, op="subscribe", id=1, topics=FEEDS[:2], recover=True)
     place.core.recoveries.note({7: 3})
     handles = [place.core.hub.topics[topic].handle for topic in (DAN, EVE)]
-    place.core.recoveries.delivered(handles, [body(4), body(4, FEEDS[1])])
+    place.core.recoveries.own.delivered(handles, [body(4), body(4, FEEDS[1])])
     place.core.recoveries.cut_off()
     place.core.recoveries.resume(0.0)
     place.turns()
@@ -535,3 +535,15 @@ def test_whoever_has_stamps_when_it_is_cut_off_asks_and_tells_nothing() -> None:
     place.turns()
     assert [recall.stamps for recall in place.asked()] == [{7: 3}]
     assert not [message for message in ann.messages if message["op"] == "gap"]
+
+
+def test_whoever_comes_to_an_access_point_that_had_nobody_when_its_aggregator_was_lost_gets_a_point() -> None:
+    """DPS-9: it had missed nothing itself, and waited for that for ever."""
+    place = Place()
+    place.core.recoveries.note({7: 3})
+    place.core.recoveries.resume(0.0)
+    place.core.recoveries.note({7: 4})
+    place.core.tick(60.0, 0.1)
+    bob = welcomed(place.core, "bob")
+    assert place.core.recoveries.point(bob) is not None
+    assert place.asked() == []

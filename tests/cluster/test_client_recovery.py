@@ -34,7 +34,7 @@ async def point_of(c: Cluster, user: User) -> str:
     """Returns a point of `user` that has everything that was published by now."""
     await c.settle()
     stamps = {broker.window.epoch: broker.window.stamp for broker in c.of("broker", "sto")}
-    had = c.of("accesspoint", "sto")[0].core.recoveries
+    had = c.of("accesspoint", "sto")[0].core.recoveries.own
     await c.until(lambda: all(had.stamps.get(epoch, 0) >= stamp for epoch, stamp in stamps.items()))
     return await user.point()
 
@@ -352,7 +352,7 @@ async def test_whoever_is_cut_off_before_an_access_point_has_stamps_hears_that_s
     """DPS-8: its access point cannot say from where on it lacks events. Nobody was told."""
     async with Cluster(sites=1, aggregators=2, tcp=tcp, change=seldom_beating) as c, c.user("ann") as ann:
         await ann.ask("subscribe", topics=[MIX, "hm://presence/user/bob/"], recover=True)
-        assert not c.of("accesspoint")[0].core.recoveries.stamps
+        assert not c.of("accesspoint")[0].core.recoveries.own.stamps
         await c.crash(c.aggregator_of("sto", 0))
         gap = await ann.answer(lambda m: m["op"] == "gap")
         assert (sorted(gap["topics"]), gap["reason"], gap["point"]) == ([MIX, "hm://presence/user/bob/"], "expired", None)

@@ -57,7 +57,7 @@ async def pointed(c: Cluster) -> None:
     """Waits until the access points can give points."""
     await c.settle()
     epochs = {broker.window.epoch for broker in c.of("broker", "sto")}
-    await c.until(lambda: all(epochs <= point.core.recoveries.stamps.keys() for point in c.of("accesspoint", "sto")))
+    await c.until(lambda: all(epochs <= point.core.recoveries.own.stamps.keys() for point in c.of("accesspoint", "sto")))
 
 
 async def test_a_client_whose_access_point_dies_gets_what_it_missed_at_another_one(tcp: bool) -> None:

@@ -133,7 +133,7 @@ def _one_event_less(window: EventWindow, row: int | None, kind: Kind, stamp: int
 
 
 def _one_stamp_more(recoveries: Recoveries, session: Session) -> str | None:
-    return write_point(recoveries._options.site, {epoch: stamp + 1 for epoch, stamp in recoveries.stamps.items()})
+    return write_point(recoveries._options.site, {epoch: stamp + 1 for epoch, stamp in recoveries.own.stamps.items()})
 
 
 def _waits_for_nobody(heirs: Heirs) -> None:

@@ -771,7 +771,7 @@ class SimulatedLife:
     def _amiss(self, comparison: InterestComparison) -> str:
         """Returns what nodes do not agree about; empty if there is nothing."""
         still = [name for name, each in self.world.processes.items() if each.stalled_until_s > self.world.loop.now_s]
-        return ", ".join(still + self.world.unsettled()) or self._odd_interest(comparison) or self._uninstalled()
+        return ", ".join(still + self.world.unsettled()) or self._odd_interest(comparison) or self._uninstalled() or self._pointless()
 
     def _odd_interest(self, comparison: InterestComparison) -> str:
         """Returns who holds interest that nobody has, or lacks what somebody has; empty if all is exact."""
@@ -787,6 +787,15 @@ class SimulatedLife:
             for site in self.world.sites:
                 if announcer.reached.get(site, 0) < announcer.mark():
                     return f"{point.site}/{point.node} does not know what {site} has installed"
+        return ""
+
+    def _pointless(self) -> str:
+        """Returns a client that is given no point, or one that says nothing, though nothing is on its way to it; empty if there is none."""
+        for point in self.world.of("accesspoint"):
+            recoveries = point.core.recoveries
+            for session in point.core.sessions:
+                if session.follows_with_recovery and session.outbox is None and not (recoveries.own.stamps and recoveries.point(session)):
+                    return f"{session.user} at {point.site}/{point.node} has no point"
         return ""
 
     async def _come_back(self) -> None:

@@ -85,7 +85,7 @@ class ClientMessages(Ready):
         link = _NoLink()
         core.announcer.node_up("a1", link)
         core.keeping.learn(Keeps({"playlist": ("all", 120.0), "user": ("latest", 120.0)}))
-        core.recoveries.stamps = {EPOCH: 9}
+        core.recoveries.own.stamps = {EPOCH: 9}
         core.recoveries.fed_by(link)
         session = RecordingSession(core)
         ended = _said(session, data, link)
