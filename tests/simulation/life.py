@@ -34,6 +34,11 @@ INHERITS_S: Final = 6.0
 # All is well when it has been for so long: a link that says nothing any more is noticed within 2.5 s.
 STEADY_S: Final = 3.0
 LOOKS_S: Final = 0.25
+# A change of plan makes something move within this time. So often a life looks whether it does.
+MOVES_S: Final = 0.25
+MOVING_LOOKS_S: Final = 0.004
+# So long a broker is down that is restarted: most are back before anybody misses them.
+RESTARTS_S: Final = (0.0, 0.05, 0.3, 0.7, 2.0)
 # What a broker may be to have of the ring.
 SHARES: Final = (0, POINTS // 4, POINTS // 2, POINTS)
 # So many publications may be repeated, the last ones.
@@ -59,7 +64,8 @@ class SimulatedLife:
     A life is calm while there are none. What is promised to those who are calm is stricter.
 
     - `away`: users whose connection has ended, and who will ask for what they miss.
-    - `wrong_s`: when something went wrong for the last time. `changed_s`: when a node came or left for the last time.
+    - `wrong_s`: when something went wrong for the last time.
+    - `changes`: how often each node came or left, or was asked for another plan. `started_s`: when each was started for the last time.
     """
 
     def __init__(self, seed: int, *, is_varied: bool = False, **shape: int) -> None:
@@ -70,9 +76,11 @@ class SimulatedLife:
         self.story: list[StoryLine] = []
         self.faults = 0
         # Nothing has gone wrong in the time before all were there.
-        self.wrong_s, self.changed_s = -SETTLES_S, 0.0
-        # How many things had gone wrong, and what had changed, when a broker died whose heirs had everything.
-        self._inherited: tuple[int, float] | None = None
+        self.wrong_s = -SETTLES_S
+        self.changes: Counter[str] = Counter()
+        self.started_s: dict[str, float] = {}
+        # How many things had gone wrong, and had changed, when a broker died whose heirs had everything.
+        self._inherited: tuple[int, int] | None = None
         self._asked = 0
         self._again: set[int] = set()
         # What was accepted while links were cut, and who was told that they follow it; what was the same all the time, if only they were.
@@ -508,17 +516,33 @@ class SimulatedLife:
 
     def _end(self, pick: int, *, power: bool, roles: tuple[str, ...] = ()) -> None:
         if (name := self._node(pick, roles)) is not None:
-            owned = self._owned_by(self.world.roles[name]) if not self.faults else set()
-            has_heirs = bool(owned) and self._has_whole_heirs(name.partition("/")[0])
-            self._goes_wrong()
-            if has_heirs:
-                self._inherited = self.faults, self.changed_s
-            self._tell(name, "is gone without a word" if power else "is killed")
-            self.world.kill(name, power=power)
-            if has_heirs:
-                self._meanwhile(self._hear_of_nothing)
-            elif owned:
-                self._meanwhile(partial(self._hear_of_gaps, name.partition("/")[0], owned, HANGS_S if power else ARRIVES_S))
+            self._end_node(name, power=power)
+
+    def _end_node(self, name: str, *, power: bool) -> None:
+        owned = self._owned_by(self.world.roles[name]) if not self.faults else set()
+        has_heirs = bool(owned) and self._has_whole_heirs(name.partition("/")[0])
+        self._goes_wrong()
+        if has_heirs:
+            self._inherited = self.faults, self.changes.total()
+        self._tell(name, "is gone without a word" if power else "is killed")
+        self.world.kill(name, power=power)
+        if has_heirs:
+            self._meanwhile(self._hear_of_nothing)
+        elif owned:
+            self._meanwhile(partial(self._hear_of_gaps, name, owned, HANGS_S if power else ARRIVES_S))
+
+    async def _restart(self, pick: int, how: int, pause: int, *_: int) -> None:
+        """Ends a broker at once, and starts it again soon, also where it is the only one of its site."""
+        brokers = [name for name, each in self.world.roles.items() if each.role == "broker"]
+        if brokers:
+            name = brokers[pick % len(brokers)]
+            self._end_node(name, power=how % 4 == 0)
+            self.world.down.pop(name)  # nobody else starts it
+            self._meanwhile(partial(self._comes_again, name, RESTARTS_S[pause % len(RESTARTS_S)]))
+
+    async def _comes_again(self, name: str, pause_s: float) -> None:
+        await asyncio.sleep(pause_s)
+        await self._starts(name)
 
     def _has_whole_heirs(self, site: str) -> bool:
         """Tells whether every heir has everything, so that nothing is lost with one broker. Events of other sites may be."""
@@ -530,7 +554,7 @@ class SimulatedLife:
     @property
     def _only_an_owner_died(self) -> bool:
         """Whether all was well but for one broker that is gone, whose heirs had everything."""
-        return self._inherited == (self.faults, self.changed_s)
+        return self._inherited == (self.faults, self.changes.total())
 
     async def _hear_of_nothing(self) -> None:
         """Raises Violated where somebody is told that something may be missing though heirs have everything (DPS-18)."""
@@ -564,12 +588,13 @@ class SimulatedLife:
             return set()
         return {topic for topic in TOPICS if role.ring.owner(parse_topic(_feed(topic))) == role.node}
 
-    async def _hear_of_gaps(self, site: str, owned: set[str], within_s: float) -> None:
-        """Waits until those are told whose topics a broker of `site` `owned` that is dead (DPS-8).
+    async def _hear_of_gaps(self, name: str, owned: set[str], within_s: float) -> None:
+        """Waits until those are told whose topics the broker `name` `owned` that is dead, however soon it is started again (DPS-8).
 
-        Raises Violated where they are not `within_s`, or where others are, while nothing else goes wrong.
+        Raises Violated where they are not `within_s`, also after that start, or where others are, while nothing else goes wrong.
         """
-        faults, changed_s, before = self.faults, self.changed_s, {each: Counter(each.gaps) for each in self.followers.values()}
+        site, undisturbed = name.partition("/")[0], self._beside(name)
+        before = {each: Counter(each.gaps) for each in self.followers.values()}
         concerned = [
             (each, topic, each.given_up[topic])
             for each in before
@@ -584,11 +609,14 @@ class SimulatedLife:
                 if _still(each, topic, times) and each.gaps[topic] == before[each][topic]
             ]
 
-        def is_disturbed() -> bool:
-            return self.faults != faults or self.changed_s != changed_s
+        def is_over() -> bool:
+            return self._beside(name) != undisturbed or not untold()
 
-        await self._until(lambda: is_disturbed() or not untold(), within_s)
-        if is_disturbed():
+        died_s = self.world.loop.now_s
+        await self._until(is_over, within_s)
+        if (started_s := self.started_s.get(name, 0.0)) > died_s:
+            await self._until(is_over, started_s + within_s - self.world.loop.now_s)
+        if self._beside(name) != undisturbed:
             return
         if missing := untold():
             raise Violated(f"a broker is dead, and who may lack something did not hear of that: {missing}")
@@ -596,6 +624,11 @@ class SimulatedLife:
             if others := sorted((each.gaps - gaps).keys() - owned):
                 raise Violated(f"{each.name} hears that something of {others} may be missing, which the dead broker did not own")
         self.oracle.looked_at["owners lost"] += bool(concerned)
+        self.oracle.looked_at["owners lost for a moment"] += bool(concerned) and started_s > died_s
+
+    def _beside(self, name: str) -> tuple[int, int]:
+        """Returns how much has gone wrong, and has changed, but that the node `name` came or left."""
+        return self.faults, self.changes.total() - self.changes[name]
 
     async def _leave(self, pick: int, *_: int) -> None:
         # Access points do not promise that nothing is lost when they are asked to stop, so in a calm life they are not.
@@ -607,13 +640,13 @@ class SimulatedLife:
         self._meanwhile(partial(self._leaves, name))
 
     async def _leaves(self, name: str) -> None:
-        self.changed_s = self.world.loop.now_s
+        self.changes[name] += 1
         self._leavers.append(self.world.roles[name])
         try:
             await self.world.leave(name)
         finally:
             self._leaving.discard(name)
-        self.changed_s = self.world.loop.now_s
+        self.changes[name] += 1
         self._tell(name, "has stopped")
 
     def _meanwhile(self, work: Callable[[], Awaitable[None]]) -> None:
@@ -629,16 +662,20 @@ class SimulatedLife:
     async def _start(self, pick: int, *_: int) -> None:
         if self.world.down:
             name = list(self.world.down)[pick % len(self.world.down)]
-            self._tell(name, "is started")
-            self.changed_s = self.world.loop.now_s
-            await self.world.start(name)
+            await self._starts(name)
+
+    async def _starts(self, name: str) -> None:
+        self._tell(name, "is started")
+        self.changes[name] += 1
+        self.started_s[name] = self.world.loop.now_s
+        await self.world.start(name)
 
     async def _plan(self, where: int, one: int, other: int, how: int, *_: int) -> None:
         """Has a broker do what an operator asks of it: change the shares of the ring at its site, or leave them where they are by now."""
-        brokers = self.world.of("broker")
-        if not brokers:
-            return
-        broker = brokers[where % len(brokers)]
+        if brokers := self.world.of("broker"):
+            await self._plan_at(brokers[where % len(brokers)], one, other, how)
+
+    async def _plan_at(self, broker: Any, one: int, other: int, how: int) -> None:
         goal = broker.view().goal_of
         slots = list(goal)
         if not slots:
@@ -649,9 +686,28 @@ class SimulatedLife:
             with suppress(Refused):
                 _ = broker.ring_keeper.aim(goal, wanted) if how % 5 else broker.ring_keeper.stop()
 
-        self.changed_s = self.world.loop.now_s
+        self.changes[broker.site] += 1
         self._tell(f"{broker.site}/{broker.node}", f"is asked for {wanted}" if how % 5 else "is asked to leave the ring where it is")
         await self.world.within(self.world.processes[f"{broker.site}/{broker.node}"], asked)
+
+    async def _replan(self, where: int, one: int, other: int, how: int, *_: int) -> None:
+        """Has an operator plan the ring, and then otherwise while topics are on their way. Some are away for that moment."""
+        some = [place for place in range(len(USERS)) if how >> place & 1]
+        for who in some:
+            await self._point(who)
+            await self._go_away(who, other)
+        await self._plan(where, one, other, how)
+        await self._plan_while_topics_move(where, other, one, how // len(SHARES))
+        for name in [USERS[who] for who in some if USERS[who] in self.away]:
+            await self._return(name, where | 1, how // len(SHARES))
+
+    async def _plan_while_topics_move(self, where: int, one: int, other: int, how: int) -> None:
+        until_s = self.world.loop.now_s + MOVES_S
+        while self.world.loop.now_s < until_s:
+            await asyncio.sleep(MOVING_LOOKS_S)
+            if moving := [broker for broker in self.world.of("broker") if not broker.moves.is_over]:
+                await self._plan_at(moving[where % len(moving)], one, other, how)
+                return
 
     async def _cut(self, one: int, other: int, how: int, *_: int) -> None:
         for pair in self._pairs(one, other, how):
@@ -715,8 +771,7 @@ class SimulatedLife:
         if self.faults:
             self.wrong_s = self.world.loop.now_s
         for name in list(self.world.down):
-            self.changed_s = self.world.loop.now_s
-            await self.world.start(name)
+            await self._starts(name)
         await self._agree()
         self._check_owed()
         self.faults = 0

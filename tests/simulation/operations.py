@@ -37,6 +37,7 @@ WILD: Final = {
     "repeat": 4,
     "kill": 3,
     "power": 2,
+    "restart": 3,
     "leave": 3,
     "start": 6,
     "plan": 2,
@@ -64,7 +65,8 @@ CALM: Final = {
     "repeat": 8,
     "leave": 6,
     "start": 8,
-    "plan": 6,
+    "plan": 5,
+    "replan": 5,
     "settle": 1,
 }
 # A life in which no node is lost, and all that goes wrong are connections. What is recorded must make up for that.

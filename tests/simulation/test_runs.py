@@ -13,6 +13,7 @@ import pytest
 from . import runs, world
 from .cores.test_runs import SHOWN
 from .defects import DEFECTS, planted
+from .life import RESTARTS_S
 from .operations import Operation
 from .oracle import Follower, SimulationOracle, Violated
 from .process import SimulatedProcess
@@ -22,8 +23,8 @@ from .runs import SHAPES, LivedSeeds, SeedOutcome, SeedRange, SimulationRun, liv
 OF_COPIES = ("claims-uncopied", "heir-not-waited-for")
 # Those that show when two sites are cut off from each other.
 OF_WINDOWS = ("resumes-nothing", "given-back", "one-too-late")
-# One that shows in lives of cores, and not soon; and one of brokers that are started again before they were missed: nobody looks then.
-OF_OTHERS = ("stays-answered", "no-gaps")
+# One that shows in lives of cores, and not soon.
+OF_OTHERS = ("stays-answered",)
 # Those that show when somebody comes back whose topics have moved.
 OF_MOVES = ("no-tenure",)
 # Those that show when everybody is away from quiet topics while their owner dies.
@@ -132,6 +133,14 @@ def leaving_owners(seed: int) -> SimulationRun:
     return relived(seed, operations)
 
 
+def restarted_owner(seed: int, pause: int) -> SimulationRun:
+    """Returns a life in which a broker is killed, and is there again after one of the pauses of `RESTARTS_S`."""
+    operations = [Operation("connect", 0.0, (n, n, 1, 0)) for n in range(4)]
+    operations += [Operation("subscribe", 0.0, (n, 2 * n, 2, 0)) for n in range(4)] + [Operation("settle", 0.0, (0, 0, 0, 0))]
+    operations += [Operation("restart", 0.1, (0, 1, pause, 0)), Operation("point", 5.0, (0, 0, 0, 0))]
+    return relived(seed, operations)
+
+
 def away_while_topics_move(seed: int) -> SimulationRun:
     """Returns a calm life in which two users are away while brokers leave that own what they follow, and come back with their points."""
     rng = random.Random(seed * 5 + 3)
@@ -185,6 +194,8 @@ def away_while_an_owner_dies(seed: int) -> SimulationRun:
         return relived(seed, operations)
 
 
+# Without copies: two sites, one site with three brokers, and three sites with one broker each.
+RESTARTED = (4, 1, 2)
 # Lives in which that was wrong.
 LEAVING = (5015,)
 # One site with copies.
@@ -348,6 +359,22 @@ def test_those_hear_of_it_whose_broker_was_replaced_before_its_link_was_found_to
     found = relived(71, operations)
     assert not found.violation, f"{found.violation}\n{found.table(20)}"
     assert found.looked_at["owners lost"] == 1
+
+
+@pytest.mark.parametrize("seed", RESTARTED)
+@pytest.mark.parametrize("pause", range(len(RESTARTS_S) - 1), ids=[f"{pause_s:g} s" for pause_s in RESTARTS_S[:-1]])
+def test_those_hear_of_it_whose_broker_was_killed_however_soon_it_is_there_again(seed: int, pause: int) -> None:
+    """DPS-8: also where nobody has missed it, and where it is the only one of its site. With the longest pause, left out, it is missed."""
+    found = restarted_owner(seed, pause)
+    assert not found.violation, f"{found.violation}\n{found.table(20)}"
+    assert found.looked_at["owners lost for a moment"] == 1
+
+
+def test_a_defect_of_restarts_is_found() -> None:
+    """DPS-30, DPS-8"""
+    with planted("no-gaps"):
+        violated = [restarted_owner(seed, 0).violation for seed in RESTARTED]
+    assert all("did not hear of that" in each for each in violated), violated
 
 
 def test_who_came_back_stays_in_the_ring_when_the_broker_that_issues_views_leaves() -> None:
