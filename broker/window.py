@@ -387,7 +387,9 @@ class EventWindow:
         else:
             old = next((stamp for stamp in stamps if _site_of(self._body(stamp)) == site), None)
         if old is not None:
-            topic.replaced, topic.replaced_at, topic.replacements = old, self._moved.get(old), topic.replacements + 1
+            topic.replacements += 1
+            if old > topic.replaced:  # of another site, something newer may have been replaced before
+                topic.replaced, topic.replaced_at = old, self._moved.get(old)
             if topic.lost == old:
                 topic.lost, topic.lost_at = 0, None
             self._take(topic, old)

@@ -12,7 +12,7 @@ class InheritedTopic(NamedTuple):
 
     - `entries`: in order: where each event was recorded, and its body. A body that is no event is the site of one that is missing.
     - `lost`: where the last event stood that is missing and not too old; `is_out`: whether it was not delivered.
-    - `replaced`, `replacements`: where the last one stood that a newer one replaced, and how many such there were.
+    - `replaced`, `replacements`: where the newest one stood that a newer one replaced, and how many such there were.
     - `unheard`: up to which of the `entries` something may be missing of what other sites published; one more: that is still so.
     """
 

@@ -14,7 +14,7 @@ class WindowTopic:
     - `is_latest`: whether only the latest of each site is kept.
     - `lost`: the stamp of the last event that is missing here, although it is not too old.
     - `out`: the stamp of the last event that was not delivered because the topic was out of real time.
-    - `replaced`, `replacements`: the stamp of the last event that a newer one replaced, and how many such there were.
+    - `replaced`, `replacements`: the newest stamp of an event that a newer one replaced, and how many such there were.
     - `lost_at`, `replaced_at`: where these two were recorded, if that was not here.
     - `unheard`: the stamp up to which something may be missing of what other sites have published.
     """

@@ -13,6 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from broker.window import EVENT_BYTES, PLACE_BYTES, TOPIC_BYTES, EventWindow
 from broker.window_bounds import WindowBounds
+from broker.window_origins import SeenStamps
 from infra.kernel.events import encode_tail, kind_in, numbering, with_skipped
 from infra.kernel.topics import Kind
 
@@ -194,6 +195,23 @@ def test_of_each_site_where_a_topic_is_numbered_the_latest_event_is_kept() -> No
     window.record(0, bodies[2], b"sto")
     assert window.topic_after(0, Kind.USER, 4).bodies == [bodies[2]]
     assert [stamp for stamp, _, _ in window.after(0, b'{"op":"event","site":"lon"')] == [4]
+
+
+def test_who_lacks_what_was_replaced_of_one_site_hears_so_although_something_older_of_another_site_was_replaced_since() -> None:
+    """DPS-7, DPS-1: the last one that was replaced is not the newest of them. Seed 55: an epoch did not say what it goes on from."""
+    window = EventWindow(7, BOUNDS, 10_000)
+    sites = (b"sto", b"lon", b"sto", b"sto", b"lon")
+    bodies = [event(Kind.USER, 1, seq).replace(b'"sto"', b'"%b"' % site) for seq, site in enumerate(sites, 1)]
+    for body, site in zip(bodies, sites, strict=True):
+        window.record(0, body, site)
+    assert window.topic_after(0, Kind.USER, 2).bodies == [with_skipped(body, 3) for body in bodies[3:]]
+    assert window.topic_after(0, Kind.USER, 3).bodies == bodies[3:], "who has the newest that was replaced lacks none of them"
+    past, heir = window.past(0), EventWindow(8, BOUNDS, 10_000)
+    assert past is not None
+    heir.inherit(0, Kind.USER, past)
+    for at, told in ((2, 3), (3, 0)):
+        missed = heir.moved_after(0, SeenStamps({7: at}, frozenset({7, 8})))
+        assert missed.bodies == [with_skipped(body, told) if told else body for body in bodies[3:]]
 
 
 @given(st.lists(st.tuples(st.integers(0, 30), st.booleans()), min_size=1, max_size=60), st.integers(0, 60))
