@@ -57,8 +57,9 @@ class Recalls:
             self._say_all(asker, recall, recall.topics, LossReason.TOO_MUCH)
             return
         since = recall.since or [[] for _ in recall.topics]
-        self._topics += len(recall.topics)
-        self._send(_Question(asker, recall, dict(zip(recall.topics, since, strict=True)), self._beat, ""))
+        known = dict(zip(recall.topics, since, strict=True))  # a topic may be named twice
+        self._topics += len(known)
+        self._send(_Question(asker, recall, known, self._beat, ""))
 
     def _send(self, question: _Question) -> None:
         by_owner: dict[str, dict[bytes, _Known]] = {}

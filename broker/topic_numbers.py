@@ -117,11 +117,19 @@ class TopicNumbers:
         if last[0] == self.epoch:  # it was here before, and got no number elsewhere
             seq = max(last, given)[1] if given is not None and given[0] == self.epoch else last[1]
             self._stamped = max(self._stamped, seq)
-            self._retained[topic] = seq
+            self._go_on(topic, seq)
             return
         self._inherited[topic] = last
         if len(self._inherited) > MAX_INHERITED:
             del self._inherited[next(iter(self._inherited))]
+
+    def _go_on(self, topic: Topic, seq: int) -> None:
+        if (row := self._rows.get(topic)) is not None:
+            self._seqs[row] = seq
+            return
+        self._retained[topic] = seq
+        if len(self._retained) > MAX_INHERITED:
+            del self._retained[next(iter(self._retained))]
 
     def begin_epoch(self, epoch: int, is_broken: Callable[[Topic], bool]) -> None:
         """Begins another, higher `epoch`.

@@ -58,6 +58,14 @@ def test_each_owner_is_asked_for_its_topics_and_the_answers_go_back_under_the_as
     assert len(place.point) == 2
 
 
+def test_a_topic_that_is_named_twice_is_asked_about_and_counted_once() -> None:
+    place = Place()
+    place.recalls.ask(place.point, Recall(40, [A, A], {7: 9}))
+    assert (len(place.recalls), place.brokers["b1"]) == (1, [Recall(1, [A], {7: 9})])
+    place.answer("b1")
+    assert (len(place.recalls), len(place.point)) == (0, 1)
+
+
 def test_behind_which_stamp_nothing_has_come_is_passed_on_for_each_topic_that_is_answered() -> None:
     """DPS-5: stamps are those of the owner that was asked."""
     place = Place()

@@ -65,6 +65,19 @@ def test_of_topics_that_have_come_as_many_are_remembered_as_may_be(monkeypatch: 
     assert [site.numbers.last(topic) for topic in (DAN, EVE, ZOE)] == [None, (3, 1), (3, 1)]
 
 
+def test_of_topics_that_come_back_those_that_are_wanted_are_all_remembered_and_of_others_as_many_as_may_be(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """SB-21: a number that is forgotten looks like a loss to those who follow."""
+    monkeypatch.setattr("broker.topic_numbers.MAX_INHERITED", 2)
+    wanted, others = [user_topic(f"u{n}") for n in range(4)], [DAN, EVE, ZOE]
+    site = Counted(*wanted)
+    for topic in [*wanted, *others]:
+        site.numbers.inherit(topic, (EPOCH, 9))
+    assert [site.numbers.last(topic) for topic in others] == [None, (EPOCH, 9), (EPOCH, 9)]
+    assert [site.seqs(topic, 1) for topic in wanted] == [[10]] * 4
+
+
 def test_a_topic_that_comes_back_goes_on_behind_the_numbers_that_were_given_meanwhile() -> None:
     """SB-21, DPS-19: another broker took this one for dead, and it did not know that; within an epoch a number of a topic never repeats."""
     site = Counted(DAN)
