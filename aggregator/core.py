@@ -1,7 +1,7 @@
 """What an aggregator decides: only the first subscriber of a topic is announced, only the last one's leaving withdraws
 it (SB-14, SB-15); an event goes to each access point that wants it, once (SB-16)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from infra.kernel.fanout import Fanout, Receiver
@@ -62,8 +62,8 @@ class AggregatorCore:
         """Returns all (row, topic) that any access point wants."""
         return self.interest.wanted(ALL)
 
-    def wanted_in(self, cells: bytes) -> Iterable[tuple[int, Topic]]:
-        """Returns what `wanted` does, but for what is known to lie in other cells of the ring (see `Interest.wanted_in`)."""
+    def wanted_in(self, cells: bytes) -> Iterator[Rows]:
+        """Yields, in parts, what `wanted` returns, but for what is known to lie in other cells of the ring (see `Interest.wanted_in`)."""
         return self.interest.wanted_in(ALL, cells)
 
     def note_cell(self, row: int, cell: int) -> None:

@@ -5,7 +5,6 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from broker.client import BrokerLink, SiteClient
-from infra.kernel.announcer import Told
 from infra.kernel.frames import (
     AnyFrame,
     Applied,
@@ -24,6 +23,7 @@ from infra.kernel.frames import (
 )
 from infra.kernel.limbo import Limbo
 from infra.kernel.loss_reasons import LossReason
+from infra.kernel.moving_topics import Told
 from infra.kernel.receipts import Receipts
 from infra.kernel.ring import Ring, hash64
 from infra.kernel.topics import Topic, kind_of

@@ -46,6 +46,7 @@ class Aggregator:
             self.core,
             book=context.revocations,
             gains_of=self.core.gains.of,
+            progressed=lambda: self.points.tell_all(),  # they do not exist yet
         )
         self.points = AccessPoints(self.core, self._brokers, self._check_left)
         self._orders = PointOrders(lambda: [point.link for point in self.points.everyone], context.log)

@@ -4,10 +4,10 @@ Aggregators use it for their own site, brokers for each other site, services to 
 dials, and the role gives the links to it (`SiteClient.link_up`).
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 
-from infra.kernel.announcer import Announcer, GainsOf, Wanted, WantedByCell
+from infra.kernel.announcer import Announcer, GainsOf, Wanted
 from infra.kernel.errors import Refused
 from infra.kernel.events import Event, kind_in
 from infra.kernel.frames import (
@@ -26,12 +26,14 @@ from infra.kernel.frames import (
     View,
 )
 from infra.kernel.membership import MOST_VIEW_NUMBER
+from infra.kernel.moving_topics import WantedByCell
 from infra.kernel.roles import BROKER
 from infra.kernel.topics import Topic
 from infra.runtime.link import Link
 from infra.runtime.link_handlers import makes_no_sense
 from infra.runtime.node import Node
 from infra.runtime.revocation_book import RevocationBook
+from infra.runtime.turns import in_turns
 
 from .forwarder import MAX_WAITING_BYTES, Done, Forwarder
 from .taken_stamps import TakenStamps
@@ -48,6 +50,7 @@ class SiteClient:
     - `era`: returns what must be the same when a link comes back for us to go on where it broke, None when that is not known. Brokers of
       other sites give an event to one of us; in another era it may have been another one.
     - `book`: learns what brokers tell of revocations.
+    - `progressed()`: is called when all is announced, or withdrawn, that took more than one turn of the loop.
     """
 
     def __init__(
@@ -63,11 +66,13 @@ class SiteClient:
         slots: Collection[str] | None = None,
         era: Callable[[], int | None] = lambda: 0,
         gains_of: GainsOf = lambda rows: b"",
+        progressed: Callable[[], None] = lambda: None,
     ) -> None:
         self.site = site
         self._known = frozenset(brokers if slots is None else slots)
         self._book = book
-        self.announcer = Announcer(site, wanted or tuple, by_cell, gains_of)
+        self.announcer = Announcer(site, wanted or tuple, by_cell, gains_of, lambda work: in_turns(self._in_turns(work)))
+        self._progressed = progressed
         self._announces = wanted is not None
         self.forwarder = Forwarder(max_forward_bytes)
         self.links: dict[str, Link] = {}
@@ -213,28 +218,34 @@ class SiteClient:
             return False
         if view.number > MOST_VIEW_NUMBER or not view.is_sound or not self._known.issuperset(view.slots):
             return False
-        was, before = self.view, self.view.goal_of
-        # What is wanted anew stands behind what is said of a loss: nobody has missed anything of that.
-        changed = self.announcer.set_view(view, partial(self._bereave, was, view) if self._announces else lambda: None)
+        before = self.view.goal_of
+        for slot in view.slots:
+            self.bequests.pop(slot, None)
+        lost = [slot for slot, share in before.items() if share and slot not in view.slots]
+        # What is wanted anew stands behind what is said of a loss: nobody has missed anything of that. As planned, nothing is missed.
+        changed = self.announcer.set_view(view, partial(self._bereave, view, lost) if lost and self._announces else None)
         if changed and self._announces:
             # Who is out without having left is dead, or soon found to be.
             self._unsaid = {slot for slot in self.links if slot in view.slots or before.get(slot) == 0}
             self._announce()
         return changed
 
-    def _bereave(self, was: View, view: View) -> None:
-        """Tells all brokers of `view` up to where we have got everything of those that are gone since `was` without having left."""
-        for slot in view.slots:
-            self.bequests.pop(slot, None)
-        for slot in was.slots:
-            if slot in view.slots or not was.goal_of[slot]:
-                continue
+    def _bereave(self, view: View, lost: Iterable[str]) -> None:
+        """Tells all brokers of `view` up to where we have got everything of those that are gone without having left."""
+        for slot in lost:
             asked = self.bequests[slot] = {}
             if stamps := self._stamps.of_lost(slot):
                 for heir, link in self.links.items():
                     if heir in view.slots and link.knows(Bereft):
                         link.send(Bereft(view, slot, stamps))
                         asked[heir] = None
+
+    def _in_turns(self, work: Iterator[float]) -> Iterator[float]:
+        """Does what is left to announce, or to withdraw, and then says so."""
+        yield from work
+        self._announce()
+        self._settle()
+        self._progressed()
 
     def fresh(self, link: Link, deliver: Deliver) -> Deliver:
         """Returns what of `deliver` does not come from an heir as well: the broker may be out, and not know that."""
@@ -245,7 +256,7 @@ class SiteClient:
 
     def _announce(self) -> None:
         """Says that everything is announced under the view that holds, when all have said it who must."""
-        if not self._announces or self._announced == self.view:
+        if not self._announces or self._announced == self.view or not self.announcer.is_announced:
             return
         self._unsaid = {slot for slot in self._unsaid if slot in self.links and self._said[slot].order < self.view.order}
         if self._unsaid:

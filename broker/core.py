@@ -8,7 +8,7 @@ third site does. (4) An id that was seen lately on the same topic is not publish
 `topic_numbers` gives the numbers, `recorded_rows` knows what is recorded for those who come back, and `link_masks` which links are whose.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -175,6 +175,14 @@ class BrokerCore:
     def wanted_here(self) -> Iterable[tuple[int, Topic]]:
         """Returns all (row, topic) that local aggregators want, or wanted lately: what every other site must know."""
         return self.interest.wanted(self._links.local | HERE)
+
+    def wanted_in(self, cells: bytes) -> Iterator[Rows]:
+        """Yields, in parts, what `wanted_here` returns: no cells are kept here."""
+        return self.interest.wanted_in(self._links.local | HERE, cells)
+
+    def note_cell(self, row: int, cell: int) -> None:
+        """Notes the cell of the ring that the topic of `row` lies in, where cells are kept."""
+        self.interest.note_cell(row, cell)
 
     # Events.
 

@@ -95,7 +95,16 @@ class Broker:
         self.parting = Parting(self.mesh, self.moves, lambda: self.subscribers, in_turns)
         self.site_events = SiteEvents(self.core, self.handover, links, self._owner, lambda: self.parting.is_over)
         self.far = {
-            site: SiteClient(self.links, site, brokers, self.core.wanted_here, era=self.mesh.era, gains_of=self.core.gains.of)
+            site: SiteClient(
+                self.links,
+                site,
+                brokers,
+                self.core.wanted_here,
+                self.core,
+                era=self.mesh.era,
+                gains_of=self.core.gains.of,
+                progressed=lambda: self.subscribers.tell_all(),  # they do not exist yet
+            )
             for site, brokers in options.sites.items()
             if site != self.site
         }

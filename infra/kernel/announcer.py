@@ -15,13 +15,14 @@ something behind it. Then the mark is no longer reached.
 
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 
 from .announced_node import AnnouncedNode
 from .frames import Frame, Subscribe, Unsubscribe, View
+from .moving_topics import MovingTopics, PartingTopics, Told, WantedByCell, WantedInAll
 from .outlet import Outlet
 from .ring import Ring, cell_of, hash64
 from .topics import Topic
@@ -35,31 +36,6 @@ MAX_PARTINGS: Final = 4
 
 Wanted = Callable[[], Iterable[tuple[int, Topic]]]
 GainsOf = Callable[[Sequence[int]], bytes]
-Told = dict[str, int]
-"""Slot -> number of the last change sent to it."""
-
-
-class WantedByCell(Protocol):
-    """Whoever keeps the cell of the ring for each row that is wanted: a change of the ring is about few of a million."""
-
-    def wanted_in(self, cells: bytes) -> Iterable[tuple[int, Topic]]:
-        """Returns at least all wanted (row, topic) whose cell is 1 in `cells`, and those whose cell is not known."""
-
-    def note_cell(self, row: int, cell: int) -> None:
-        """Takes down the cell of a row."""
-
-
-class _WantedInAll:
-    """The rows of whoever keeps no cells: all that are wanted, each time."""
-
-    def __init__(self, wanted: Wanted) -> None:
-        self._wanted = wanted
-
-    def wanted_in(self, cells: bytes) -> Iterable[tuple[int, Topic]]:
-        return self._wanted()
-
-    def note_cell(self, row: int, cell: int) -> None:
-        pass
 
 
 class _Mark(NamedTuple):
@@ -67,20 +43,10 @@ class _Mark(NamedTuple):
     told: Told
 
 
-class _Parting:
-    """Topics that have moved, while their former owners still serve them.
-
-    - `mark`: when it is reached again at `sites`, where it was reached before the move, the former owners are asked.
-    - `beat`: the heartbeat at which the move began.
-    - `topics`: slot of the former owner -> topics.
-    - `asked`: the changes whose answers come behind the last events; None before anybody was asked.
-    """
-
-    __slots__ = ("asked", "beat", "mark", "sites", "topics")
-
-    def __init__(self, mark: int, sites: list[str], beat: int, topics: dict[str, list[Topic]]) -> None:
-        self.mark, self.sites, self.beat, self.topics = mark, sites, beat, topics
-        self.asked: Told | None = None
+def at_once(work: Iterator[float]) -> None:
+    """Does all of some work now."""
+    for _ in work:
+        pass
 
 
 class Announcer:
@@ -88,15 +54,23 @@ class Announcer:
 
     - `by_cell`: keeps the cells of rows; without it, all that is wanted is looked at whenever the ring changes.
     - `gains_of(rows)`: returns about how many follow their topics (see `Subscribe`).
+    - `spawn`: does what is left of a move, a step in each turn; without it all of it is done at once.
     - `reached`: for each site that was heard of, the newest mark that is reached there; 0 if none is.
     - `restored`: how often a site has reached again what was no longer reached there. What was published meanwhile may be lost.
     - `keeps_former`: while it is set, former owners go on serving, and what is on its way to them is delivered: nothing has to be restored.
     - `unserved`: topics that are wanted since `keeps_former` was set, so former owners know nothing of them.
     """
 
-    def __init__(self, site: str, wanted: Wanted, by_cell: WantedByCell | None = None, gains_of: GainsOf = lambda rows: b"") -> None:
+    def __init__(
+        self,
+        site: str,
+        wanted: Wanted,
+        by_cell: WantedByCell | None = None,
+        gains_of: GainsOf = lambda rows: b"",
+        spawn: Callable[[Iterator[float]], None] = at_once,
+    ) -> None:
         self.site = site
-        self._gains_of = gains_of
+        self._gains_of, self._spawn = gains_of, spawn
         self.view = View(0, ())
         self.ring = Ring(())
         self.reached: dict[str, int] = {}
@@ -104,10 +78,15 @@ class Announcer:
         self._fell: dict[str, int] = {}
         self.keeps_former = False
         self.unserved: set[Topic] = set()
-        self._rows: WantedByCell = by_cell or _WantedInAll(wanted)
+        self._rows: WantedByCell = by_cell or WantedInAll(wanted)
         self._nodes: dict[str, AnnouncedNode] = {}
         self._marks = deque([_Mark(1, {})])
-        self._partings: deque[_Parting] = deque()
+        self._moving: MovingTopics | None = None
+        self._moved: Callable[[], None] | None = None
+        # The sites that had reached a mark before the move.
+        self._had: list[str] = []
+        self._partings: deque[PartingTopics] = deque()
+        self._is_going_on = False
         self._beat = 0
 
     def node_up(self, slot: str, outlet: Outlet, resume: Callable[[int], None] | None = None) -> None:
@@ -116,9 +95,10 @@ class Announcer:
         `resume(n)`: is given where the node goes on where its last link broke. It is called before anything is announced. Changes up to `n`
         will repeat what that link had installed, and later ones are new.
         """
+        self._finish_move()
         node = self._node(slot)
         fresh = node.up(outlet)
-        mine = [(row, topic) for row, topic in self._rows.wanted_in(self.ring.cells_of(slot)) if self._owner(row, topic) == slot]
+        mine = self._owned_by(slot)
         again = [] if resume is None else [pair for pair in mine if pair[1] not in fresh]
         if resume is not None:
             resume(node.sent + -(-len(again) // BULK))
@@ -133,53 +113,43 @@ class Announcer:
         """Notes that the link to `slot` is lost."""
         node = self._node(slot)
         node.down()
+        self._finish_move()
         for other in self._nodes.values():
             node.refresh(topic for _, topics in other.open for topic in topics)
         self._start_over()
 
-    def set_view(self, view: View, moved: Callable[[], None] = lambda: None) -> bool:
+    def set_view(self, view: View, moved: Callable[[], None] | None = None) -> bool:
         """Takes over a higher view and moves the topics whose owner changes. Returns False if `view` is not higher.
 
         `moved`: is called between what a former owner has delivered so far, and what it had not said to deliver: that is new to the next.
+        With it, the new owners are told of everything at once.
         """
         if view.order <= self.view.order:
             return False
+        self._finish_move()
         before, self.ring, self.view = self.ring, view.ring, view
-        goes: dict[str, list[tuple[int, Topic]]] = {}
-        news: dict[str, list[tuple[int, Topic]]] = {}
-        gone: dict[str, list[Topic]] = {}
         unanswered = {slot: node.unanswered() for slot, node in self._nodes.items()}
-        for row, topic in self._rows.wanted_in(before.moved_cells(self.ring)):
-            hashed = hash64(topic)  # once for both rings: hashing is most of the work
-            self._rows.note_cell(row, cell_of(hashed))
-            old, new = before.owner_at(hashed), self.ring.owner_at(hashed)
-            if old != new:
-                if new is not None:
-                    is_new = old is not None and topic in unanswered.get(old, ())
-                    (news if is_new else goes).setdefault(new, []).append((row, topic))
-                if old is not None:
-                    gone.setdefault(old, []).append(topic)
-        for slot, mine in goes.items():
-            self._tell(slot, mine)
-        moved()
-        for slot, mine in news.items():
-            self._tell(slot, mine, new=True)
-        if gone:  # after the new owners were told: the marks below must wait for them
-            sites = [site for site, mark in self.reached.items() if mark]
-            self._partings.append(_Parting(self._marks[-1].number, sites, self._beat, gone))
-            if len(self._partings) > MAX_PARTINGS and not self.keeps_former:  # a site that stays away must not cost memory
-                self._part(self._partings.popleft())
-        self._start_over()
+        self._moving = MovingTopics(before, self.ring, self._rows, unanswered, at_once=moved is not None)
+        self._moved, self._had = moved, [site for site, mark in self.reached.items() if mark]
+        self._begin_work()
+        if self._moving is not None:
+            self._start_over()
         return True
+
+    @property
+    def is_announced(self) -> bool:
+        """Whether the new owners have been told of everything that has moved."""
+        return self._moving is None
 
     @property
     def is_parted(self) -> bool:
         """Whether no former owner serves anything any more that has moved."""
-        return not self._partings
+        return not self._partings and self._moving is None
 
     def has_parted(self, slot: str) -> bool:
         """Returns whether `slot` serves nothing any more that has moved to others; other former owners may."""
-        return not any(slot in parting.topics for parting in self._partings)
+        is_former = self._moving is not None and slot in self._moving.former
+        return not is_former and not any(slot in parting.topics for parting in self._partings)
 
     def want(self, news: Iterable[tuple[int, Topic]]) -> None:
         """Announces topics that are newly wanted, as (row, topic), to their owners."""
@@ -201,7 +171,7 @@ class Announcer:
         self.unserved.difference_update(known)
         for node in self._nodes.values():
             node.close(known)
-        if self._partings:  # who may still serve a topic is not kept by topic, so all nodes are told
+        if not self.is_parted:  # who may still serve a topic is not kept by topic, so all nodes are told
             for slot in self._nodes:
                 self._untell(slot, known)
             return
@@ -274,6 +244,10 @@ class Announcer:
     def _node(self, slot: str) -> AnnouncedNode:
         return self._nodes.setdefault(slot, AnnouncedNode())
 
+    def _owned_by(self, slot: str) -> list[tuple[int, Topic]]:
+        parts = self._rows.wanted_in(self.ring.cells_of(slot)) if slot in self.ring.slots else ()
+        return [(row, topic) for part in parts for row, topic in part if self._owner(row, topic) == slot]
+
     def _owner(self, row: int, topic: Topic) -> str | None:
         hashed = hash64(topic)
         self._rows.note_cell(row, cell_of(hashed))
@@ -311,7 +285,8 @@ class Announcer:
             node.outlet.send(change(node.sent, *lists))
 
     def _told_to_owners(self) -> Told:
-        return {slot: self._node(slot).sent for slot in self.ring.slots}
+        """Returns what owners must have done for all to be installed that is wanted now; nothing while not all of that is sent."""
+        return {} if self._moving is not None else {slot: self._node(slot).sent for slot in self.ring.slots}
 
     def _start_over(self) -> None:
         """Makes all marks wait for what is announced anew, also those that were reached. So one mark is enough for all."""
@@ -335,10 +310,69 @@ class Announcer:
         # The first mark stays: it says where a site stands that has reached no later one.
         while len(self._marks) > 1 and self._marks[1].number <= lowest:
             self._marks.popleft()
-        while self._partings and self._may_part(self._partings[0]):
-            self._part(self._partings.popleft())
+        if self._partings and not self._partings[0].is_over and self._may_part(self._partings[0]):
+            self._partings[0].is_over = True
+            self._begin_work()
 
-    def _may_part(self, parting: _Parting) -> bool:
+    # What is done in parts.
+
+    def _begin_work(self) -> None:
+        """Does some of what is to do, and has the rest be done later."""
+        # Twice: the second time often shows that nothing is left, so what is little is done at once.
+        if self._go_on() and self._go_on() and not self._is_going_on:
+            self._is_going_on = True
+            self._spawn(self._work())
+
+    def _work(self) -> Iterator[float]:
+        try:
+            while self._go_on():
+                yield 0.0
+        finally:
+            self._is_going_on = False
+
+    def _go_on(self) -> bool:
+        """Does a part of what is to do. Returns whether anything is left."""
+        if self._moving is not None:
+            self._announce_part(self._moving)
+        elif self._partings and self._partings[0].is_over:
+            self._withdraw_part(self._partings[0])
+        return self._moving is not None or (bool(self._partings) and self._partings[0].is_over)
+
+    def _announce_part(self, moving: MovingTopics) -> None:
+        if (part := moving.next_part()) is None:
+            self._announced_all(moving)
+            return
+        for slot, mine in part.goes.items():
+            self._tell(slot, mine)
+        if self._moved is not None:
+            self._moved()
+        for slot, mine in part.news.items():
+            self._tell(slot, mine, new=True)
+
+    def _announced_all(self, moving: MovingTopics) -> None:
+        self._moving = self._moved = None
+        if moving.gone:  # after the new owners were told: the marks below must wait for them
+            self._partings.append(PartingTopics(self._marks[-1].number, self._had, self._beat, moving.gone, self.view))
+            if len(self._partings) > MAX_PARTINGS and not self.keeps_former:  # a site that stays away must not cost memory
+                self._withdraw(self._partings.popleft())
+        self._start_over()
+
+    def _finish_move(self) -> None:
+        """Tells the new owners of everything that is left: what comes next counts behind that."""
+        while self._moving is not None:
+            self._announce_part(self._moving)
+
+    def _withdraw_part(self, parting: PartingTopics) -> None:
+        self._untell(*parting.next_part(self.view, self.ring))
+        if not parting.topics:
+            self._partings.popleft()
+            self._advance()
+
+    def _withdraw(self, parting: PartingTopics) -> None:
+        while parting.topics:
+            self._untell(*parting.next_part(self.view, self.ring))
+
+    def _may_part(self, parting: PartingTopics) -> bool:
         if self.keeps_former:
             return False
         if self._beat - parting.beat > PARTING_BEATS:
@@ -357,11 +391,6 @@ class Announcer:
     def _has_answered(self, slot: str, n: int, sites: Iterable[str]) -> bool:
         node = self._nodes[slot]
         return node.outlet is None or all(node.applied.get(site, 0) >= n for site in sites)
-
-    def _part(self, parting: _Parting) -> None:
-        for slot, topics in parting.topics.items():
-            # A topic may have come back to its former owner in a later view: there it is wanted again.
-            self._untell(slot, [topic for topic in topics if self.ring.owner(topic) != slot])
 
     def _lacks(self, site: str, mark: _Mark) -> bool:
         return not mark.told or any(self._nodes[slot].applied.get(site, 0) < n for slot, n in mark.told.items())

@@ -15,6 +15,9 @@ from .topics import Topic
 # A row's mask is 64 bits wide, so that it costs eight bytes; more links would cost every row more. The two highest bits are no links.
 MAX_LINKS: Final = 62
 LINKS: Final = (1 << MAX_LINKS) - 1
+# So many rows are looked at for one part of what is wanted; and so many where each of them has to be hashed.
+ROWS_AT_ONCE: Final = 8192
+TOPICS_AT_ONCE: Final = 1024
 
 
 class Interest:
@@ -127,12 +130,19 @@ class Interest:
         if self._cells is not None:
             self._cells[row] = cell
 
-    def wanted_in(self, mask: int, cells: bytes) -> Iterator[tuple[int, Topic]]:
-        """Yields (row, topic) of what any link of `mask` wants, but for what is known to lie in cells that are 0 in `cells`.
+    def wanted_in(self, mask: int, cells: bytes) -> Iterator[list[tuple[int, Topic]]]:
+        """Yields, in parts, (row, topic) of what any link of `mask` wants, but for what is known to lie in cells that are 0 in `cells`.
 
-        What is not known is in cell 0, so that one should be 1.
+        What is not known is in cell 0, so that one should be 1. The table may change between two parts. Then no later part has what is not
+        wanted any more. What is new since the first part is in none.
         """
-        mine, masks = self._cells, self.masks
-        if mine is None:
-            return self.wanted(mask)
-        return ((row, topic) for topic, row in self.rows.items() if cells[mine[row]] and masks[row] & mask)
+        mine, masks, known = self._cells, self.masks, self.rows
+        rows, topics, at_once = list(known.values()), list(known), ROWS_AT_ONCE if mine is not None else TOPICS_AT_ONCE
+        for start in range(0, len(rows), at_once):
+            end = start + at_once
+            yield [
+                (row, topic)
+                for row, topic in zip(rows[start:end], topics[start:end], strict=True)
+                # The number of a row may be another topic's by now.
+                if (mine is None or cells[mine[row]]) and masks[row] & mask and known.get(topic) == row
+            ]

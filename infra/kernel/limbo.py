@@ -8,7 +8,8 @@ topic would be taken for one of the new.
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 
-from .announcer import Announcer, Told
+from .announcer import Announcer
+from .moving_topics import Told
 from .topics import Topic
 
 

@@ -1,9 +1,29 @@
 """What a client of a site's brokers knows of how far it has got."""
 
+import asyncio
 from typing import Any
+from unittest.mock import Mock
 
+import pytest
+
+from aggregator.core import AggregatorCore
 from broker.client import SiteClient
-from infra.kernel.frames import HIGHEST_TAG, Announced, Bereft, Heartbeat, Hello, Inherited, Sealed, Settled, View
+from infra.kernel import interest, moving_topics
+from infra.kernel.frames import (
+    HIGHEST_TAG,
+    Announced,
+    Applied,
+    Bereft,
+    Heartbeat,
+    Hello,
+    Inherited,
+    Sealed,
+    Settled,
+    Subscribe,
+    Unsubscribe,
+    View,
+)
+from infra.kernel.topics import user_topic
 from infra.runtime.link import Link
 from tests.support.recording_wire import RecordingWire
 
@@ -13,13 +33,17 @@ BOTH, LEFT = View(1, ("b1", "b2")), View(2, ("b2",))
 class ClientOfTwo:
     """A client of the brokers b1 and b2, with links to them."""
 
-    def __init__(self, told: View = BOTH) -> None:
-        """Makes a client with links to both. `told`: the view that their hello names."""
+    def __init__(self, told: View = BOTH, core: AggregatorCore | None = None) -> None:
+        """Makes a client with links to both. `told`: the view that their hello names. `core`: has what is wanted."""
         self.told = told
         nobody: Any = None  # it dials nobody
-        self.client = SiteClient(nobody, "sto", {"b1": "x1", "b2": "x2"}, wanted=lambda: ())
+        self.client = SiteClient(nobody, "sto", {"b1": "x1", "b2": "x2"}, core.wanted if core else tuple, core, progressed=self.note)
+        self.progressed = asyncio.Event()
         self.wires = {slot: RecordingWire() for slot in ("b1", "b2")}
         self.links = {slot: self.linked(slot) for slot in self.wires}
+
+    def note(self) -> None:
+        self.progressed.set()
 
     def linked(self, slot: str) -> Link:
         hello = Hello("broker", slot, "sto", 1, 1, self.told, tags=HIGHEST_TAG)
@@ -59,3 +83,55 @@ def test_a_broker_whose_hello_was_before_its_first_view_is_asked_whether_it_goes
     two.hear("b2", Sealed(BOTH))  # the answer
     for wire in two.wires.values():
         assert wire.sent[-2:] == [Announced(BOTH), Settled(1)]
+
+
+@pytest.mark.parametrize("meanwhile", ["nothing", "another view", "a link breaks"])
+async def test_a_view_is_announced_and_settled_behind_the_last_part_of_what_moves(monkeypatch: pytest.MonkeyPatch, meanwhile: str) -> None:
+    """DPS-13: a new owner that is told so publishes at once, and whoever has not been announced by then would miss it."""
+    for module, name in ((interest, "ROWS_AT_ONCE"), (moving_topics, "WITHDRAWN_AT_ONCE")):
+        monkeypatch.setattr(module, name, 1)
+    core, topics = AggregatorCore(), [user_topic(f"u{n}") for n in range(12)]
+    core.subscribe(core.open(Mock()), topics, range(len(topics)))
+    first, views = View(1, ("b1", "b2"), (256, 0)), [View(2, ("b1", "b2"), (0, 256)), View(3, ("b1", "b2"), (256, 32))]
+    two = ClientOfTwo(first, core)
+    for slot in ("b1", "b2"):
+        two.hear(slot, Sealed(first), Applied(sent(two, slot), {"sto": sent(two, slot)}))
+    view = views[0]
+    for slot in ("b1", "b2"):
+        two.hear(slot, Sealed(view))
+    await asyncio.sleep(0)
+    assert not two.client.announcer.is_announced
+    if meanwhile == "another view":
+        view = views[1]
+        for slot in ("b1", "b2"):
+            two.hear(slot, Sealed(view))
+    elif meanwhile == "a link breaks":
+        two.client.link_down(two.links["b1"])
+        two.wires["b1"], two.told = RecordingWire(), view
+        two.links["b1"] = two.linked("b1")
+        two.hear("b1", Sealed(view))
+    is_said = any(Announced(view) in wire.sent for wire in two.wires.values())
+    assert is_said == (meanwhile == "a link breaks")  # then the rest is told at once
+    await two.progressed.wait()
+    assert two.client.announcer.is_announced
+    for slot, wire in two.wires.items():
+        behind = wire.sent[wire.sent.index(Announced(view)) :]
+        assert not any(isinstance(frame, Subscribe) and frame.topics for frame in behind)
+        owned = {topic for topic in topics if view.ring.owner(topic) == slot}
+        assert owned <= {topic for frame in wire.sent if isinstance(frame, Subscribe) for topic in frame.topics}
+    two.progressed.clear()
+    for _ in range(2):  # the second answer is that to the question behind which former owners are let go
+        for slot in ("b1", "b2"):
+            two.hear(slot, Applied(sent(two, slot), {"sto": sent(two, slot)}))
+    assert (Settled(view.number) in two.wires["b2"].sent) == two.client.announcer.is_parted
+    while not two.client.announcer.is_parted:
+        await two.progressed.wait()
+        two.progressed.clear()
+    for wire in two.wires.values():
+        behind = wire.sent[wire.sent.index(Settled(view.number)) :]
+        assert not any(isinstance(frame, Subscribe | Unsubscribe) for frame in behind)
+
+
+def sent(two: ClientOfTwo, slot: str) -> int:
+    """Returns the number of the last change that `slot` was sent."""
+    return two.client.announcer.told()[slot]

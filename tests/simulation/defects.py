@@ -75,6 +75,12 @@ def _moves_nothing(announcer: Announcer, view: Any, *_: Any) -> bool:
     return True
 
 
+def _announces_one_part(announcer: Announcer, moving: Any) -> None:
+    _PART(announcer, moving)
+    if not announcer.is_announced:
+        announcer._announced_all(moving)
+
+
 def _stays(hub: Hub, member: Any, topic: bytes) -> Row | None:
     return None
 
@@ -149,6 +155,7 @@ def _stays_answered(hub: Hub, row: Row, run: list[bytes]) -> None:
 
 
 _SENDS = Heirs.flush
+_PART = Announcer._announce_part
 _RUN = Hub._run
 _AFTER = EventWindow.topic_after
 _LAST = TopicNumbers.last
@@ -161,7 +168,8 @@ DEFECTS: Final = {
     "told-installed": PlantedDefect("marks are reached before anybody has answered", Announcer, "_lacks", lambda *_: False),
     "not-announced": PlantedDefect("a link that comes back hears of nothing", Announcer, "node_up", _silent_node_up),
     "not-moved": PlantedDefect("a new owner hears of nothing", Announcer, "set_view", _moves_nothing),
-    "never-parts": PlantedDefect("a former owner serves for ever", Announcer, "_part", lambda *_: None),
+    "half-announced": PlantedDefect("of what moves only the first part is announced", Announcer, "_announce_part", _announces_one_part),
+    "never-parts": PlantedDefect("a former owner serves for ever", Announcer, "_may_part", lambda *_: False),
     "no-handover": PlantedDefect("a new owner does not wait for interest", Handover, "begin", lambda *_: None),
     "relays-to-all": PlantedDefect("an event of another site goes to other sites, too", BrokerCore, "relay", _relay_to_all),
     "two-a-site": PlantedDefect("a site gets two copies while a topic moves there", LinkMasks, "once_per_site", lambda _, far, __: far),

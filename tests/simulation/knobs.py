@@ -8,6 +8,7 @@ from typing import Final
 
 from aggregator import points
 from broker import copies, heir_briefing, inheritance, laggards, moving, recaller, splits, subscribers
+from infra.kernel import interest, moving_topics
 
 # Half of all lives have what production has.
 TURNED_SHARE: Final = 0.5
@@ -25,6 +26,9 @@ KNOBS: Final[tuple[tuple[ModuleType, str, tuple[int, ...]], ...]] = (
     (recaller, "FRAME_BYTES", LITTLE_BYTES),
     (splits, "AT_ONCE", LITTLE),
     (subscribers, "AT_ONCE", LITTLE),
+    (interest, "ROWS_AT_ONCE", LITTLE),
+    (interest, "TOPICS_AT_ONCE", LITTLE),
+    (moving_topics, "WITHDRAWN_AT_ONCE", LITTLE),
 )
 
 

@@ -4,7 +4,8 @@ What counts: in the end the owners hold exactly what is wanted; a mark is never 
 was withdrawn is never free while something may arrive under it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterator
+from functools import partial
 from typing import NamedTuple
 
 from hypothesis import settings
@@ -12,10 +13,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from infra.kernel import announcer as announcer_module
-from infra.kernel.announcer import BULK, MAX_MARKS, MAX_PARTINGS, PARTING_BEATS, Announcer, Told
+from infra.kernel import interest as interest_module
+from infra.kernel import moving_topics
+from infra.kernel.announcer import BULK, MAX_MARKS, MAX_PARTINGS, PARTING_BEATS, Announcer
 from infra.kernel.frames import Applied, Frame, Subscribe, Unsubscribe, View
-from infra.kernel.interest import Interest
+from infra.kernel.interest import ROWS_AT_ONCE, Interest
 from infra.kernel.limbo import Limbo
+from infra.kernel.moving_topics import WITHDRAWN_AT_ONCE, Told
 from infra.kernel.topics import Topic, user_topic
 from tests.support.simulated_node import SimulatedNode
 
@@ -33,7 +37,7 @@ class WantedCells(NamedTuple):
     interest: Interest
     bit: int
 
-    def wanted_in(self, cells: bytes) -> Iterable[tuple[int, Topic]]:
+    def wanted_in(self, cells: bytes) -> Iterator[list[tuple[int, Topic]]]:
         return self.interest.wanted_in(1 << self.bit, cells)
 
     def note_cell(self, row: int, cell: int) -> None:
@@ -41,17 +45,19 @@ class WantedCells(NamedTuple):
 
 
 class AnnouncerMachine(RuleBasedStateMachine):
-    """`marks`: what was wanted at each mark and has been ever since."""
+    """`marks`: what was wanted at each mark and has been ever since. `left`: what is done in later turns of the loop."""
 
     by_cell = False
 
     def __init__(self) -> None:
         super().__init__()
         announcer_module.BULK = 2  # type: ignore[misc]  # so that a few topics are many frames
+        interest_module.ROWS_AT_ONCE = moving_topics.WITHDRAWN_AT_ONCE = 1  # type: ignore[misc]  # and many turns
+        self.left: list[Iterator[float]] = []
         self.interest = Interest(by_cell=self.by_cell)
         self.bit = self.interest.open()
         cells = WantedCells(self.interest, self.bit) if self.by_cell else None
-        self.announcer = Announcer(HERE, lambda: self.interest.wanted(1 << self.bit), cells)
+        self.announcer = Announcer(HERE, lambda: self.interest.wanted(1 << self.bit), cells, spawn=self.left.append)
         self.limbo = Limbo([self.announcer])
         self.nodes = {slot: SimulatedNode(HERE) for slot in SLOTS}
         self.wanted: set[Topic] = set()
@@ -61,6 +67,8 @@ class AnnouncerMachine(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         announcer_module.BULK = BULK  # type: ignore[misc]
+        interest_module.ROWS_AT_ONCE = ROWS_AT_ONCE  # type: ignore[misc]
+        moving_topics.WITHDRAWN_AT_ONCE = WITHDRAWN_AT_ONCE  # type: ignore[misc]
 
     # What this node wants.
 
@@ -109,16 +117,29 @@ class AnnouncerMachine(RuleBasedStateMachine):
 
     # What happens to the site.
 
-    @rule(slots=st.sets(st.sampled_from(SLOTS)))
-    def change_view(self, slots: set[str]) -> None:
+    @rule(slots=st.sets(st.sampled_from(SLOTS)), is_lost=st.booleans())
+    def change_view(self, slots: set[str], *, is_lost: bool = False) -> None:
+        """Has another view hold. Where a node is lost, all is announced at once."""
         number = self.announcer.view.number
-        assert self.announcer.set_view(View(number + 1, tuple(sorted(slots))))
+        moved = list[bool]()
+        assert self.announcer.set_view(View(number + 1, tuple(sorted(slots))), partial(moved.append, True) if is_lost else None)
+        assert (len(moved), is_lost and not self.announcer.is_announced) == (is_lost, False)
         assert not self.announcer.set_view(View(number + 1, ()))
         assert not self.announcer.set_view(View(number, tuple(SLOTS)))
 
     @rule()
     def tick(self) -> None:
         self.announcer.tick()
+
+    @rule()
+    def turn(self) -> None:
+        """Does a step of what is left of moves."""
+        self.left[:] = [work for work in self.left if next(work, None) is not None]
+
+    @invariant()
+    def what_is_left_of_moves_is_one_work(self) -> None:
+        assert len(self.left) <= 1
+        assert self.announcer.is_announced or self.left
 
     @rule(slot=st.sampled_from(SLOTS))
     def link_up(self, slot: str) -> None:
@@ -190,7 +211,9 @@ class AnnouncerMachine(RuleBasedStateMachine):
 
     @rule(slot=st.sampled_from(SLOTS))
     def exchange(self, slot: str) -> None:
-        """Lets everything arrive, and all sites behind catch up."""
+        """Lets everything be told and arrive, and all sites behind catch up."""
+        while self.left:
+            self.turn()
         node = self.nodes[slot]
         self.work(slot, len(node.inbox))
         for site in node.behind:

@@ -5,6 +5,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
 
+from infra.kernel import interest as interest_module
 from infra.kernel.errors import Refused
 from infra.kernel.interest import MAX_LINKS, Interest
 from infra.kernel.topics import Topic, user_topic
@@ -139,7 +140,7 @@ def test_rows_are_found_by_their_cell_and_those_of_unknown_cells_with_cell_0() -
 
     def found(*cells: int) -> set[Topic]:
         flags = bytes(cell in cells for cell in range(10))
-        return {topic for _, topic in interest.wanted_in(1 << bit, flags)}
+        return {topic for part in interest.wanted_in(1 << bit, flags) for _, topic in part}
 
     assert (found(7), found(7, 9), found(0)) == ({ann}, {ann, bob}, {eve})
     interest.unsubscribe(bit, [ann])
@@ -155,4 +156,21 @@ def test_without_cells_all_that_is_wanted_is_found() -> None:
     bit, ann = interest.open(), user_topic("ann")
     interest.subscribe(bit, [ann], [0])
     interest.note_cell(0, 7)
-    assert list(interest.wanted_in(1 << bit, bytes(10))) == [(0, ann)]
+    assert list(interest.wanted_in(1 << bit, bytes(10))) == [[(0, ann)]]
+
+
+@pytest.mark.parametrize("by_cell", [True, False])
+def test_what_is_wanted_may_change_between_its_parts(monkeypatch: pytest.MonkeyPatch, *, by_cell: bool) -> None:
+    """DPS-13: nobody is told of what is not wanted any more, though its row may be another topic's by then."""
+    monkeypatch.setattr(interest_module, "ROWS_AT_ONCE", 2)
+    monkeypatch.setattr(interest_module, "TOPICS_AT_ONCE", 2)
+    interest, topics = Interest(by_cell=by_cell), [user_topic(f"u{n}") for n in range(8)]
+    bit = interest.open()
+    interest.subscribe(bit, topics[:7], [0] * 7)
+    parts = interest.wanted_in(1 << bit, b"\1" * 10)
+    assert next(parts) == [(0, topics[0]), (1, topics[1])]
+    interest.unsubscribe(bit, [topics[0], topics[2], topics[4], topics[5]])
+    assert all(interest.release(row, topics[row]) for row in (0, 4, 5))
+    again = interest.subscribe(bit, [topics[7], topics[5]], [0, 0])
+    assert {row for row, _, _ in again} < {0, 4, 5}
+    assert list(parts) == [[(3, topics[3])], [], [(6, topics[6])]]

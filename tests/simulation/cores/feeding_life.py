@@ -2,6 +2,7 @@
 
 import random
 from collections import deque
+from collections.abc import Iterator
 from typing import ClassVar, Final
 
 from aggregator.core import AggregatorCore, Rows
@@ -100,6 +101,7 @@ class FeedingLife(CoreLife):
         "broker_back": 4,
         "view": 3,
         "old_view": 1,
+        "turn": 6,
         "tick": 3,
         "lie": 5,
     }
@@ -107,7 +109,9 @@ class FeedingLife(CoreLife):
     def __init__(self, rng: random.Random) -> None:
         super().__init__(rng)
         self.core = AggregatorCore()
-        self.announcer = Announcer(SITE, self.core.wanted, self.core)
+        # What is left of moves, which is done in later turns of the loop.
+        self._left: list[Iterator[float]] = []
+        self.announcer = Announcer(SITE, self.core.wanted, self.core, spawn=self._left.append)
         self.limbo = Limbo([self.announcer])
         self.brokers = {slot: FedBroker(slot) for slot in SLOTS}
         self.points = [FedPoint() for _ in range(3)]
@@ -236,17 +240,21 @@ class FeedingLife(CoreLife):
 
     # Views, and time.
 
-    def _view(self, which: int, shares: int, *_: int) -> None:
+    def _turn(self, *_: int) -> None:
+        self._left[:] = [work for work in self._left if next(work, None) is not None]
+
+    def _view(self, which: int, shares: int, loses: int, *_: int) -> None:
         slots = tuple(slot for n, slot in enumerate(SLOTS) if (1 + which % 7) & 1 << n)
         places = tuple(SHARES[(shares >> 2 * n) % len(SHARES)] for n in range(len(slots)))
-        self._go_by(View(self._number + 1, slots, places if any(places) and shares % 2 else ()))
+        view = View(self._number + 1, slots, places if any(places) and shares % 2 else ())
+        self._go_by(view, is_loss=bool(loses % 2))
 
-    def _go_by(self, view: View) -> None:
+    def _go_by(self, view: View, *, is_loss: bool = False) -> None:
         self._number = view.number
         self._beats = 0
         self._is_fragile |= not self.announcer.is_parted  # of several moves in a row the first may be given up
         self._former |= {self.announcer.ring.owner(topic) for topic in self._since}
-        if not self.announcer.set_view(view):
+        if not self.announcer.set_view(view, (lambda: None) if is_loss else None):
             raise Violated(f"{view} is a higher view, and was not taken over")
 
     def _old_view(self, number: int, which: int, *_: int) -> None:
@@ -287,7 +295,8 @@ class FeedingLife(CoreLife):
             raise Violated(f"marks {self.announcer.reached} are reached, and {newest} is the newest")
         if self.announcer.is_parted:
             self._former.clear()
-        if odd := [slot for slot in SLOTS if slot not in self._former and not self.announcer.has_parted(slot)]:
+        odd = [slot for slot in SLOTS if slot not in self._former and not self.announcer.has_parted(slot)]
+        if odd and self.announcer.is_announced:  # before, only the ring is known, not what is on it
             raise Violated(f"{odd} had nothing that has moved, and are said to serve it still")
         held = {topic for broker in self.brokers.values() if broker.is_up for topic in broker.held}
         if not self._has_lied:
@@ -329,7 +338,8 @@ class FeedingLife(CoreLife):
         self._check_exact()
 
     def _arrive(self) -> None:
-        while any(broker.down or broker.up for broker in self.brokers.values()):
+        while self._left or any(broker.down or broker.up for broker in self.brokers.values()):
+            self._turn()
             for broker in self.brokers.values():
                 while broker.down:
                     broker.take()

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 import click
 
 from ..defects import planted
+from ..knobs import turned
 from ..operations import Operation
 from ..oracle import Violated
 from ..runs import ATTEMPTS, LivedSeeds, SeedOutcome, SeedRange, lived_through, minimized, same_kind
@@ -50,7 +51,8 @@ def run_core(seed: int, kind: str, number: int = OPERATIONS, operations: Sequenc
     played = drawn if operations is None else list(operations)
     violation = ""
     try:
-        life.play(played)
+        with turned(random.Random(f"{seed} {kind} knobs")):
+            life.play(played)
     except Violated as violated:
         violation = str(violated)
     return CoreRun(seed, kind, played, violation, life.looked_at)

@@ -19,6 +19,7 @@ SHOWN = {
     "receipts-lie": 5,
     "told-installed": 5,
     "not-moved": 5,
+    "half-announced": 20,
     "never-parts": 5,
     "not-announced": 5,
     "joins-at-once": 20,
