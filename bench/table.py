@@ -1,7 +1,11 @@
 """Tables in Markdown that can also be read in a terminal."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple, TypeVar
+
+R = TypeVar("R")
+Columns = Sequence[tuple[str, Callable[[R], str]]]
+"""The head of each column, and what makes a cell of that out of what a row is about."""
 
 
 class MarkdownTable(NamedTuple):
@@ -18,6 +22,11 @@ class MarkdownTable(NamedTuple):
         marks = ["-" * width for width in widths]
         text = [_line(cells, widths) for cells in (lines[0], marks, *lines[1:])]
         return "\n".join([f"### {self.title}", "", *text, *(["", *self.notes] if self.notes else []), ""])
+
+
+def of_columns(title: str, columns: Columns[R], shown: Iterable[R], notes: Sequence[str] = ()) -> MarkdownTable:
+    """Returns a table with a row for each of `shown`. Where there are many `columns`, so the heads stay in step with the cells."""
+    return MarkdownTable(title, [head for head, _ in columns], [[cell(each) for _, cell in columns] for each in shown], notes)
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:

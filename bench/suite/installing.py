@@ -4,7 +4,7 @@ from typing import Final, Literal, NamedTuple
 
 from ..micro.installing import InstallingFigures, InstallingPlan
 from ..runner import Record, Runner
-from ..table import MarkdownTable, spread, verdict
+from ..table import Columns, MarkdownTable, of_columns, spread, verdict
 from .stored import program
 
 ONE_WAY_MS: Final = (10, 50, 150)
@@ -30,6 +30,44 @@ WAYS: Final = {
 }
 
 
+class _MeasuredWay(NamedTuple):
+    """The `runs` of a way to come, over one distance."""
+
+    ms: int
+    who: str
+    runs: list[InstallingFigures]
+
+    @property
+    def recovers(self) -> bool:
+        """Whether they ask for what they missed."""
+        return WAYS[self.who].recovers
+
+    @property
+    def subscriptions(self) -> int:
+        """How many there were in all runs."""
+        return sum(each.answers.count for each in self.runs)
+
+    @property
+    def wrong(self) -> int:
+        """How many events were missed, or came twice."""
+        return sum(each.away + each.installing + each.after + each.twice for each in self.runs)
+
+
+COLUMNS: Final[Columns[_MeasuredWay]] = (
+    ("one way ms", lambda way: f"{way.ms}"),
+    ("from", lambda way: way.who),
+    ("answer p50 ms", lambda way: spread([each.answers.p50_ms for each in way.runs], ".0f")),
+    ("p99 ms", lambda way: spread([each.answers.p99_ms for each in way.runs], ".0f")),
+    ("told true", lambda way: f"{sum(each.recovered for each in way.runs)} of {way.subscriptions}" if way.recovers else ""),
+    ("missed: before it was asked", lambda way: f"{sum(each.away for each in way.runs)}"),
+    ("while it was made", lambda way: f"{sum(each.installing for each in way.runs)}"),
+    ("behind the answer", lambda way: f"{sum(each.after for each in way.runs)}"),
+    ("twice", lambda way: f"{sum(each.twice for each in way.runs)}"),
+    ("missed and twice", lambda way: verdict(way.wrong, 0) if way.recovers else ""),
+    ("frames each", lambda way: spread([each.frames / each.answers.count for each in way.runs], ".1f")),
+)
+
+
 def measure(runner: Runner) -> list[MarkdownTable]:
     """Measures each way to come, over each distance. `--seconds` under 5 takes a sixth of the followers."""
     followers = FOLLOWERS if runner.seconds(5) >= 5 else FOLLOWERS // 6
@@ -52,41 +90,9 @@ def installs(runner: Runner, one_way_ms: tuple[int, ...], followers: int) -> Mar
                 "twice": figures.twice,
             }
             runner.keep(Record(benchmark="installing", who=f"{who}, {ms} ms", run=run, figures=told))
-    head = [
-        "one way ms",
-        "from",
-        "answer p50 ms",
-        "p99 ms",
-        "told true",
-        "missed: before it was asked",
-        "while it was made",
-        "behind the answer",
-        "twice",
-        "missed and twice",
-        "frames each",
-    ]
-    rows = [_row(ms, who, mine) for (ms, who), mine in found.items()]
     notes = [
         f"{followers} subscriptions in a run. Each topic has 20 events a second at the first site; everybody comes to the second one.",
         "Frames are those of all links, but deliveries and heartbeats, for each subscription and the one before it.",
     ]
-    return MarkdownTable("Subscriptions that are made while topics go on", head, rows, notes)
-
-
-def _row(ms: int, who: str, mine: list[InstallingFigures]) -> list[str]:
-    wrong = sum(each.away + each.installing + each.after + each.twice for each in mine)
-    subscriptions = sum(each.answers.count for each in mine)
-    recovers = WAYS[who].recovers
-    return [
-        f"{ms}",
-        who,
-        spread([each.answers.p50_ms for each in mine], ".0f"),
-        spread([each.answers.p99_ms for each in mine], ".0f"),
-        f"{sum(each.recovered for each in mine)} of {subscriptions}" if recovers else "",
-        f"{sum(each.away for each in mine)}",
-        f"{sum(each.installing for each in mine)}",
-        f"{sum(each.after for each in mine)}",
-        f"{sum(each.twice for each in mine)}",
-        verdict(wrong, 0) if recovers else "",
-        spread([each.frames / each.answers.count for each in mine], ".1f"),
-    ]
+    ways = [_MeasuredWay(ms, who, mine) for (ms, who), mine in found.items()]
+    return of_columns("Subscriptions that are made while topics go on", COLUMNS, ways, notes)

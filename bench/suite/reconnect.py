@@ -13,7 +13,7 @@ from ..runner import Record, Runner, Start
 from ..servers.peers import nats_with_streams
 from ..servers.segue import three_processes
 from ..shape import WorkloadShape
-from ..table import MarkdownTable, spread, verdict
+from ..table import Columns, MarkdownTable, of_columns, spread, verdict
 
 CLIENTS: Final = 10_000
 ALONE: Final = 300
@@ -32,6 +32,55 @@ class _Server(NamedTuple):
 
     start: Start
     plain: str
+
+
+class _MeasuredServer(NamedTuple):
+    """The `runs` of those who came to a server, and those of `plain`, which they are compared with.
+
+    `others`: how many times longer than idle the others there took meanwhile.
+    """
+
+    who: str
+    runs: list[ReconnectFigures]
+    plain: list[ReconnectFigures]
+    others: list[float]
+
+    @property
+    def recovers(self) -> bool:
+        """Whether they get what they missed."""
+        return self.runs is not self.plain
+
+    @property
+    def told(self) -> str:
+        """How many were told that nothing is missing."""
+        return f"{sum(each.recovered for each in self.runs):,} of {sum(each.clients + each.alone.count for each in self.runs):,}"
+
+    @property
+    def times(self) -> float:
+        """How many times longer it took than without recovery."""
+        return median(each.seconds for each in self.runs) / median(each.seconds for each in self.plain)
+
+    def judged(self, value: float, most: float, form: str = "{}") -> str:
+        """Returns whether `value` keeps its target; nothing of a server that is not ours."""
+        return form.format(verdict(value, most)) if self.who in (WITH, WITHOUT) else ""
+
+
+COLUMNS: Final[Columns[_MeasuredServer]] = (
+    ("clients", lambda server: server.who),
+    ("alone p50 ms", lambda server: spread([each.alone.p50_ms for each in server.runs], ".1f")),
+    ("alone p99 ms", lambda server: spread([each.alone.p99_ms for each in server.runs], ".1f")),
+    ("target", lambda server: server.judged(median(each.alone.p99_ms for each in server.runs), MOST_ALONE_MS)),
+    ("all at once s", lambda server: spread([each.seconds for each in server.runs], ".1f")),
+    ("times without", lambda server: f"{server.times:.2f}{server.judged(server.times, MOST_TIME, ' ({})')}" if server.recovers else ""),
+    ("CPU ms each", lambda server: spread([each.server_cpu_s / each.clients * 1000 for each in server.runs], ".2f")),
+    ("told true", lambda server: server.told if server.recovers else ""),
+    ("missed", lambda server: f"{sum(each.missed for each in server.runs):,}"),
+    ("replayed", lambda server: f"{sum(each.replayed for each in server.runs):,}" if server.recovers else ""),
+    (
+        "others' p99, times idle",
+        lambda server: spread(server.others, ".1f") + server.judged(median(server.others), MOST_OTHERS, " ({})"),
+    ),
+)
 
 
 def measure(runner: Runner) -> list[MarkdownTable]:
@@ -59,23 +108,10 @@ def reconnects(runner: Runner, shape: WorkloadShape, alone: int) -> list[Markdow
             others[who].append(beside.p99_ms / max(idle.p99_ms, 1e-3))
             for when, result in (("idle", idle), ("beside", beside)):
                 runner.keep(Record(benchmark="reconnect", who=f"{who}, {when}", run=run, result=result))
-    head = [
-        "clients",
-        "alone p50 ms",
-        "alone p99 ms",
-        "target",
-        "all at once s",
-        "times without",
-        "CPU ms each",
-        "told true",
-        "missed",
-        "replayed",
-        "others' p99, times idle",
-    ]
-    rows = [_row(who, found[who], found[plain], others[who]) for who, (_, plain) in servers.items()]
     text = f"Reconnect: {found[WITH][0].clients:,} clients with 60 topics each, {MISSED:g} events missed"
     notes = ["Broker, aggregator and access point on the server's core, with the limits that are usual; so is NATS."]
-    return [MarkdownTable(text, head, rows, notes)]
+    measured = [_MeasuredServer(who, found[who], found[plain], others[who]) for who, (_, plain) in servers.items()]
+    return [of_columns(text, COLUMNS, measured, notes)]
 
 
 def _once(
@@ -91,25 +127,3 @@ def _once(
         herd.say(b"")
         beside = pair.run(Go(seconds=runner.seconds(5)))
         return msgspec.json.decode(herd.line(), type=ReconnectFigures), idle, beside
-
-
-def _row(who: str, mine: list[ReconnectFigures], plain: list[ReconnectFigures], others: list[float]) -> list[str]:
-    recovers, is_ours = mine is not plain, who in (WITH, WITHOUT)
-    alone_ms, times = (
-        median(each.alone.p99_ms for each in mine),
-        median(each.seconds for each in mine) / median(each.seconds for each in plain),
-    )
-    told = sum(each.recovered for each in mine), sum(each.clients + each.alone.count for each in mine)
-    return [
-        who,
-        spread([each.alone.p50_ms for each in mine], ".1f"),
-        spread([each.alone.p99_ms for each in mine], ".1f"),
-        verdict(alone_ms, MOST_ALONE_MS) if is_ours else "",
-        spread([each.seconds for each in mine], ".1f"),
-        (f"{times:.2f}" + (f" ({verdict(times, MOST_TIME)})" if is_ours else "")) if recovers else "",
-        spread([each.server_cpu_s / each.clients * 1000 for each in mine], ".2f"),
-        f"{told[0]:,} of {told[1]:,}" if recovers else "",
-        f"{sum(each.missed for each in mine):,}",
-        f"{sum(each.replayed for each in mine):,}" if recovers else "",
-        spread(others, ".1f") + (f" ({verdict(median(others), MOST_OTHERS)})" if is_ours else ""),
-    ]
