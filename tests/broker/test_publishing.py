@@ -1,7 +1,11 @@
-"""Two brokers that publish at each other: whatever crosses on the way, each publisher is answered in the end."""
+"""Brokers that publish at each other: whatever crosses on the way, each publisher is answered in the end."""
 
 from collections import deque
+from itertools import permutations
 from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from broker.event_router import EventRouter
 from broker.forwarder import Forwarder
@@ -13,18 +17,13 @@ from infra.kernel.frames import Frame, Publish, Published
 from infra.kernel.ring import Ring
 from infra.kernel.topics import Topic, user_topic
 
-SLOTS = ("b1", "b2")
-HALF, ONE, OTHER = Ring(SLOTS), Ring(("b1",)), Ring(("b2",))
+SLOTS = ("b1", "b2", "b3")
+HALF, ONE, OTHER, ALL = Ring(SLOTS[:2]), Ring(SLOTS[:1]), Ring(SLOTS[1:2]), Ring(SLOTS)
 TOPICS = [user_topic(f"u{n}") for n in range(40)]
 
 
-def event(topic: Topic, text: str) -> Event:
-    """Returns an event of a topic; `text` tells it from others."""
-    return Event(topic, b"", text.encode())
-
-
 def of(slot: str) -> Topic:
-    """Returns a topic that a broker owns while both have their share."""
+    """Returns a topic that a broker owns while the first two have their share."""
     return next(topic for topic in TOPICS if HALF.owner(topic) == slot)
 
 
@@ -35,8 +34,8 @@ class Outlet(deque[Frame]):
         self.append(frame)
 
 
-class Pair:
-    """Two brokers. What one sends waits on its way until it is let through.
+class Site:
+    """Three brokers. What one sends waits on its way until it is let through.
 
     - `published`: the texts that each one's core got. `answered`: the texts that publishers were told of, and whether all went well.
     """
@@ -44,29 +43,38 @@ class Pair:
     def __init__(self) -> None:
         self.published: dict[str, list[str]] = {slot: [] for slot in SLOTS}
         self.answered: dict[str, bool] = {}
-        self.sent = {slot: Outlet() for slot in SLOTS}
-        self.answers = {slot: Outlet() for slot in SLOTS}
-        self.forwarders = {slot: Forwarder() for slot in SLOTS}
-        self.routers = {slot: self._router(slot) for slot in SLOTS}
-        self._takers = {slot: self._taker(slot) for slot in SLOTS}
+        self.handovers = {slot: Handover(slot) for slot in SLOTS}
+        # From one broker to another: what it publishes there, and on another connection what it answers.
+        self.sent = {pair: Outlet() for pair in permutations(SLOTS, 2)}
+        self.answers = {pair: Outlet() for pair in permutations(SLOTS, 2)}
+        self._forwarders = {slot: Forwarder() for slot in SLOTS}
+        self._routers = {slot: self._router(slot) for slot in SLOTS}
+        self._takers = {(source, target): self._taker(source, target) for source, target in self.sent}
         self.follow(HALF, *SLOTS)
 
     def _router(self, slot: str) -> EventRouter:
         def publish(event: Event) -> None:
             self.published[slot].append(event.tail.decode())
 
-        forwarder, (other,) = self.forwarders[slot], {*SLOTS} - {slot}
-        forwarder.up(other, self.sent[slot])
-        return EventRouter(slot, publish, forwarder, Handover(slot), PublicationOrder(1.0))
+        for (source, target), outlet in self.sent.items():
+            if source == slot:
+                self._forwarders[slot].up(target, outlet)
+        return EventRouter(slot, publish, self._forwarders[slot], self.handovers[slot], PublicationOrder(1.0))
 
-    def _taker(self, slot: str) -> PublishingLink:
-        link: Any = self.answers[slot]
-        return PublishingLink(link, self.routers[slot].submit, lambda view: None)
+    def _taker(self, source: str, target: str) -> PublishingLink:
+        back: Any = self.answers[target, source]
+        return PublishingLink(back, self._routers[target].submit, lambda view: None)
 
     def follow(self, ring: Ring, *slots: str) -> None:
         """Has brokers go by `ring`."""
         for slot in slots:
-            self.routers[slot].follow(ring, 0.0)
+            self._routers[slot].follow(ring, 0.0)
+
+    def follow_held(self, ring: Ring, slot: str) -> None:
+        """Has a broker go by `ring`, and hold back what has come to it, until its handover is over."""
+        before = self._routers[slot].ring
+        self.follow(ring, slot)
+        self.handovers[slot].begin(before, ["somebody"])
 
     def publish(self, slot: str, topic: Topic, text: str) -> None:
         """Has somebody publish an event at a broker."""
@@ -74,51 +82,92 @@ class Pair:
         def done(failed: list[int]) -> None:
             self.answered[text] = not failed
 
-        self.routers[slot].submit([event(topic, text)], 0, done)
+        self._routers[slot].submit([Event(topic, b"", text.encode())], 0, done)
 
-    def arrive(self, slot: str) -> None:
-        """Lets through what a broker has sent by now."""
-        (other,) = {*SLOTS} - {slot}
-        frames = [*self.sent[slot], *self.answers[slot]]
-        self.sent[slot].clear()
-        self.answers[slot].clear()
-        for frame in frames:
-            match frame:
-                case Publish():
-                    self._takers[other].take(frame)
-                case Published():
-                    self.forwarders[other].published(slot, frame)
+    def arrive(self, source: str, target: str) -> None:
+        """Lets through what one broker has sent to another one by now."""
+        for outlet in (self.sent[source, target], self.answers[source, target]):
+            for _ in range(len(outlet)):
+                self._take(source, target, outlet.popleft())
+
+    def _take(self, source: str, target: str, frame: Frame) -> None:
+        match frame:
+            case Publish():
+                self._takers[source, target].take(frame)
+            case Published():
+                self._forwarders[target].published(source, frame)
 
     def settle(self) -> None:
         """Lets everything through, also what follows from that."""
         while any((*self.sent.values(), *self.answers.values())):
-            for slot in SLOTS:
-                self.arrive(slot)
+            for source, target in self.sent:
+                self.arrive(source, target)
 
 
 def test_an_event_that_comes_back_does_not_wait_for_those_that_wait_for_it() -> None:
     """DPS-17: one was sent to the former owner, which sends it back behind what it had taken in itself. Nobody was answered any more."""
-    pair, topic = Pair(), of("b1")
-    pair.publish("b2", topic, "first")
-    pair.follow(OTHER, "b1")
-    pair.publish("b1", topic, "second")
-    pair.follow(OTHER, "b2")
-    pair.publish("b2", topic, "third")
-    pair.settle()
-    assert pair.answered == {"first": True, "second": True, "third": True}
-    assert sorted(pair.published["b2"]) == ["first", "second", "third"]
-    assert pair.published["b2"].index("first") < pair.published["b2"].index("third"), "of one publisher"
+    site, topic = Site(), of("b1")
+    site.publish("b2", topic, "first")
+    site.follow(OTHER, "b1")
+    site.publish("b1", topic, "second")
+    site.follow(OTHER, "b2")
+    site.publish("b2", topic, "third")
+    site.settle()
+    assert site.answered == {"first": True, "second": True, "third": True}
+    assert sorted(site.published["b2"]) == ["first", "second", "third"]
+    assert site.published["b2"].index("first") < site.published["b2"].index("third"), "of one publisher"
 
 
 def test_two_events_that_are_sent_back_past_each_other_do_not_wait_for_each_other() -> None:
     """DPS-17: the ring went one way and back. Each comes behind the one that the other broker had sent, whose answer it is part of."""
-    pair = Pair()
-    pair.publish("b2", of("b1"), "one")
-    pair.publish("b1", of("b2"), "other")
-    pair.follow(OTHER, "b1")
-    pair.arrive("b2")
-    pair.follow(ONE, "b2")
-    pair.arrive("b1")
-    pair.follow(ONE, "b1")
-    pair.settle()
-    assert pair.answered == {"one": False, "other": True}, "one came to neither owner in time: its publisher repeats it"
+    site = Site()
+    site.publish("b2", of("b1"), "one")
+    site.publish("b1", of("b2"), "other")
+    site.follow(OTHER, "b1")
+    site.arrive("b2", "b1")
+    site.follow(ONE, "b2")
+    site.arrive("b1", "b2")
+    site.follow(ONE, "b1")
+    site.settle()
+    assert site.answered == {"one": False, "other": True}, "one came to neither owner in time: its publisher repeats it"
+
+
+ACTS = st.lists(
+    st.one_of(
+        st.tuples(st.just("publish"), st.tuples(st.sampled_from(SLOTS), st.sampled_from(TOPICS[:3]))),
+        st.tuples(st.just("arrive"), st.sampled_from([*permutations(SLOTS, 2)])),
+        st.tuples(st.just("view"), st.sampled_from(SLOTS)),
+        st.tuples(st.just("over"), st.sampled_from(SLOTS)),
+    ),
+    max_size=40,
+)
+RINGS = [HALF, ONE, OTHER, ALL, Ring(SLOTS[1:]), Ring(SLOTS[2:])]
+
+
+@given(st.lists(st.sampled_from(RINGS), min_size=1, max_size=5), ACTS)
+@settings(max_examples=150)
+def test_each_publisher_is_answered_in_the_end_whatever_crosses_on_the_way(rings: list[Ring], acts: list[tuple[str, Any]]) -> None:
+    """DPS-17: views come to all brokers in the same order, and to each at another time. In the end all have the last one."""
+    site, ahead = Site(), {slot: deque(rings) for slot in SLOTS}
+    published = 0
+
+    for act, what in acts:
+        match act:
+            case "publish":
+                published += 1
+                slot, topic = what
+                site.publish(slot, topic, f"{published}")
+            case "arrive":
+                source, target = what
+                site.arrive(source, target)
+            case "view" if ahead[what]:
+                site.follow_held(ahead[what].popleft(), what)
+            case "over":
+                site.handovers[what].give_up()
+    for slot, left in ahead.items():
+        for ring in left:
+            site.follow_held(ring, slot)
+    for handover in site.handovers.values():
+        handover.give_up()
+    site.settle()
+    assert len(site.answered) == published
