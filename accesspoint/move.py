@@ -15,9 +15,12 @@ A topic that is wanted only since step 1 is announced to the new one alone. So w
 delivers (`recoveries.py`): behind an answer by way of the old one nothing live would come.
 
 Where the old one is lost, or too much is kept, the new one delivers at once; what was still on its way is lost, as in a failover.
+
+A topic of which the access point has missed something, and was not answered yet, is asked of the new one. What the old one has delivered of
+it was given to nobody, so it comes with the answer or behind it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from enum import Enum
 from typing import Final
 
@@ -129,6 +132,10 @@ class Move:
         """Returns what is to be delivered of what was kept, in the order in which it came; nothing is kept any more."""
         kept, self._kept = self._kept, ([], [])
         return self._fresh(*kept)
+
+    def forgo(self, handles: Collection[int]) -> None:
+        """Forgets what the old one has delivered of these: nobody was given it, and the new one is asked for it."""
+        self._last = {key: seq for key, seq in self._last.items() if key[0] not in handles}
 
     def _fresh(self, handles: Sequence[int], bodies: Sequence[bytes]) -> Deliveries:
         """Returns these without what the old one has delivered."""

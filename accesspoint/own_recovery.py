@@ -74,6 +74,12 @@ class OwnRecovery:
         """Returns whether something of `topic` was missed and has not come yet."""
         return self._question is not None and topic in self._question.open
 
+    @property
+    def handles(self) -> set[int]:
+        """The numbers of the topics of which something was missed and has not come yet."""
+        topics = self._question.open if self._question is not None else ()
+        return {row.handle for topic in topics if (row := self._hub.topics.get(topic)) is not None}
+
     def delivered(self, handles: Sequence[int], bodies: Sequence[bytes]) -> None:
         """Notes what is delivered without a word up to where everything has come."""
         if self.stamps:

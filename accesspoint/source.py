@@ -278,10 +278,12 @@ class Source:
             self._core.inboxes.catch_up.want()
         if before is not Step.ALONE:
             self._leave_old()
+        recoveries = self._core.recoveries
         if before is Step.ALONE:  # what came before its fence was passed over, and is nowhere else
-            self._core.recoveries.resume(self._now())
+            recoveries.resume(self._now())
         else:
-            self._core.recoveries.own.ask(self._core.recoveries.link)
+            recoveries.own.ask(recoveries.link)
+        move.forgo(recoveries.own.handles)
         self._deliver(*move.take_kept(), is_stamped=False)
         self._ask(self._new)
 

@@ -37,6 +37,8 @@ from .recalls import Recalls
 
 # So many heartbeats a fence waits for other sites: an event of theirs may be on its way to a broker that is being left.
 FENCE_BEATS: Final = 3
+# So many heartbeats it waits for a broker that is not linked, and brings what was missed when it is. A dead one is out of the view by then.
+CAUGHT_UP_BEATS: Final = 10
 # So many topics are looked at in one turn, to find those that may lack something.
 LOST_AT_ONCE: Final = 4096
 # So many heartbeats an heir that does not answer is waited for.
@@ -296,10 +298,11 @@ class AccessPoints:
             point.fence = None
 
     def _is_through(self, fence: "_Fence") -> bool:
-        """Tells whether nothing comes any more that was sent before. A site that does not answer is not waited for for long."""
-        announcer = self._brokers.announcer
-        is_late = self._beat - fence.beat > FENCE_BEATS
-        return announcer.has_done(fence.told) and (is_late or announcer.has_answered(fence.told))
+        """Tells whether nothing comes any more that was sent before. Who does not answer is not waited for for long."""
+        announcer, beats = self._brokers.announcer, self._beat - fence.beat
+        if beats <= CAUGHT_UP_BEATS and not announcer.has_caught_up:
+            return False
+        return announcer.has_done(fence.told) and (beats > FENCE_BEATS or announcer.has_answered(fence.told))
 
     def tick(self) -> None:
         """Counts a heartbeat interval, and frees rows."""

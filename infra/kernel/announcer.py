@@ -233,6 +233,11 @@ class Announcer:
         """Returns whether every node has done what it was `told`, or is not linked. Then nothing comes that was sent before."""
         return all(self._nodes[slot].outlet is None or self._nodes[slot].done >= n for slot, n in told.items())
 
+    @property
+    def has_caught_up(self) -> bool:
+        """Whether every node of the view is linked, and has answered on its link: nothing comes any more that an earlier link lacked."""
+        return all(self._node(slot).done for slot in self.ring.slots)
+
     def has_answered(self, told: Told) -> bool:
         """Returns whether every node has done what it was `told`, and so have the sites behind it, or it is not linked.
 

@@ -7,7 +7,7 @@ import pytest
 
 from accesspoint.point import write_point
 from accesspoint.source import FAILOVER_BEATS, Source
-from infra.kernel.frames import AnyFrame, Applied, Fence, Fenced, Keeps, Leaving, Recall, Recalled, Subscribe
+from infra.kernel.frames import AnyFrame, Applied, Deliver, Fence, Fenced, Keeps, Leaving, Recall, Recalled, Subscribe
 from infra.kernel.topics import Topic, parse_topic
 from infra.runtime.link import Link
 from infra.runtime.logs import get_logger
@@ -157,6 +157,10 @@ def asked(link: FeedingLink) -> list[Topic]:
     return [Topic(topic) for frame in link if isinstance(frame, Recall) for topic in frame.topics]
 
 
+def event(seq: int) -> bytes:
+    return b'{"op":"event","site":"sto","epoch":7,"seq":%d,"topic":"%b"}' % (seq, FEEDS[0].encode())
+
+
 DAN, EVE = (parse_topic(uri) for uri in FEEDS[:2])
 
 
@@ -210,3 +214,21 @@ def test_what_the_aggregator_that_leaves_has_not_answered_the_next_one_is_asked(
     assert (rest.topics, rest.stamps) == ([DAN], {7: 5})
     point.take(point.new, Recalled(rest.n, [DAN], [""], [0], []))
     assert not point.core.hub.topics[DAN].is_held
+
+
+def test_what_the_aggregator_that_leaves_brought_while_nobody_was_given_it_comes_by_the_next_one() -> None:
+    """DPS-11: the next one may be behind, so that some of it is not in its answer."""
+    point = MovingPoint()
+    handle = point.core.hub.topics[DAN].handle
+    recall = next(frame for frame in point.old if isinstance(frame, Recall))
+    point.take(point.old, Recalled(recall.n, [DAN], [""], [0], []))
+    point.core.recoveries.resume(0.0)
+    point.fence(point.new)
+    point.take(point.old, Deliver([handle], [event(5)], {7: 6}))
+    point.install(point.new)
+    point.fence(point.old)
+    rest = next(frame for frame in point.new if isinstance(frame, Recall) and frame.rest)
+    point.take(point.new, Recalled(rest.n, [DAN], [""], [0], []))
+    point.take(point.new, Deliver([handle], [event(5)], {7: 6}))
+    point.core.hub.flush()
+    assert [message["seq"] for message in point.before.messages if message["op"] == "event"] == [5]

@@ -398,6 +398,23 @@ def test_an_answer_to_more_than_was_sent_counts_as_one_to_all_that_was() -> None
     assert not announcer.has_done(announcer.told())
 
 
+def test_what_is_missing_on_a_link_that_was_broken_has_come_when_its_node_has_answered_on_the_next_one() -> None:
+    """DPS-11: whoever waits for all that was sent before waits for nodes that are not linked, too, as long as they are in the view."""
+    announcer, nodes = linked("b1", "b2", wanted={})
+    assert not announcer.has_caught_up
+    exchange(announcer, nodes)
+    assert announcer.has_caught_up
+    announcer.node_down("b2")
+    assert not announcer.has_caught_up
+    announcer.node_up("b2", nodes["b2"])
+    assert not announcer.has_caught_up
+    announcer.applied("b2", announcer.told()["b2"], {HERE: 1})
+    assert announcer.has_caught_up
+    announcer.node_down("b2")
+    announcer.set_view(View(9, ("b1",)))
+    assert announcer.has_caught_up
+
+
 def test_a_site_that_reaches_again_what_it_had_lost_is_restored_once() -> None:
     """Whoever relied on it may have missed something; the first time nobody did."""
     announcer, nodes = linked("b1", wanted={user_topic("ann"): 0})
