@@ -54,16 +54,20 @@ def next_places(before: Mapping[str, RingPlace], known: Mapping[str, Known], ste
 
     - `before`: the places of the view that holds.
     - `known`: what is known of every slot.
-    - `steps`: in how many steps a slot gets from nothing to everything, or back. With 1, who comes has everything at once; who leaves has
-      nothing in the end first, so that all can tell it from one that is dead. With 0, who comes has nothing until somebody says what it
+    - `steps`: in how many steps a slot gets from nothing to everything, or back. With 0, who comes has nothing until somebody says what it
       is to have.
-    - `settled`: whether all is done that followed from the view that holds; only then shares take a step.
+    - `settled`: whether all is done that followed from the view that holds; only then shares take a step. With one step, those that
+      only fall wait for nothing.
+
+    Who comes has nothing in its first view, and who leaves is to have nothing in the end first. So who comes knows that it is in the view
+    before it gets anything, and all can tell one that leaves from one that is dead.
     """
     if not before:
         return at_once(known)
     # Owned before it is compared: where all are to leave, nobody's goal is nothing, and those on their way go on.
-    changed = _owned({slot: place for slot in sorted(known) if (place := _changed(before.get(slot), known[slot], steps)) is not None})
-    if (settled or steps == 1) and changed == before:
+    changed = _owned({slot: place for slot in sorted(known) if (place := _changed(before.get(slot), known[slot], bool(steps))) is not None})
+    only_fall = steps == 1 and not any(place.share < place.goal for place in changed.values())
+    if (settled or only_fall) and changed == before:
         stepped = {slot: _stepped(place, -(-POINTS // max(steps, 1))) for slot, place in changed.items()}
         changed = {slot: place for slot, place in stepped.items() if place.share or known[slot] is not Known.LEAVING}
     return _owned(changed)
@@ -74,10 +78,10 @@ def at_once(known: Mapping[str, Known]) -> dict[str, RingPlace]:
     return {slot: RingPlace(POINTS, POINTS) for slot in sorted(known) if known[slot] is Known.HERE}
 
 
-def _changed(place: RingPlace | None, known: Known, steps: int) -> RingPlace | None:
+def _changed(place: RingPlace | None, known: Known, grows: bool) -> RingPlace | None:
     match CHANGES[place is not None, known]:
         case Change.COME:
-            return RingPlace(POINTS if steps == 1 else 0, POINTS if steps else 0)
+            return RingPlace(0, POINTS if grows else 0)
         case Change.GO:
             return place and RingPlace(place.share, 0)
         case Change.KEEP:

@@ -27,8 +27,8 @@ class Simulation:
 
     `cuts`: pairs that cannot reach each other. `deaf`: the part of heartbeats that is lost on the way. `issued`: all views,
     with their issuers; that numbers never fall and the lowest issues is checked on the way.
-    `steps`: in how many steps a broker comes or leaves; then each says in its heartbeats how far it is, and is as far as its view
-    some time after it has heard of it. `stuck`: those that never are.
+    `steps`: in how many steps a broker comes or leaves. Each says in its heartbeats how far it is, and is as far as its view some time
+    after it has heard of it. `stuck`: those that never are.
     `tells`: each says in its heartbeats whom it does not hear.
     """
 
@@ -108,8 +108,7 @@ class Simulation:
 
     def hear(self, me: str, peer: str, view: View) -> None:
         self.lives[me].heard(peer, self.clock(me))
-        if self.steps > 1 or self.tells:
-            self.lives[me].told(peer, self.done(peer), knows=self.knows, unheard=self.unheard(peer))
+        self.lives[me].told(peer, self.done(peer), knows=self.knows, unheard=self.unheard(peer))
         self.lives[me].offer(view)
         self.tick(me)
 
@@ -122,8 +121,7 @@ class Simulation:
 
     def tick(self, slot: str) -> None:
         broker = self.lives[slot]
-        if self.steps > 1 or self.tells:
-            broker.told(slot, self.done(slot), knows=self.knows, unheard=self.unheard(slot))
+        broker.told(slot, self.done(slot), knows=self.knows, unheard=self.unheard(slot))
         if broker.tick(self.clock(slot)):
             assert next(each for each in broker.view.slots if each not in self.leaving) == slot, "the lowest live slot issues"
             assert broker.view.is_sound
@@ -162,7 +160,7 @@ class Simulation:
         """
         self.cut(set())
         self.lose(0.0)
-        self.run(AGREED_S if self.steps == 1 else AGREED_S + STEPPED_S)
+        self.run(AGREED_S + STEPPED_S)
         agreed = self.views()
         if stayers := tuple(sorted(self.lives.keys() - self.leaving)):
             assert all(view.is_there for view in agreed)

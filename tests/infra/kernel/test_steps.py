@@ -69,14 +69,24 @@ def test_where_all_are_to_leave_who_is_on_the_way_goes_on() -> None:
     assert after(first, {"b1": LEAVING, "b2": LEAVING}, steps=2) == {"b1": FULL, "b2": FULL}
 
 
-def test_with_one_step_everything_moves_at_once_and_with_none_who_comes_waits() -> None:
-    before, known = {"b1": FULL, "b2": FULL}, {"b1": HERE, "b2": LEAVING, "b3": HERE}
+def test_with_one_step_who_comes_has_everything_in_the_view_after_the_first_one_and_with_none_it_waits() -> None:
+    """DPS-15: one that is asked to stop before it knows that it is in the view must not have been given anything."""
+    before, known = {"b1": FULL}, {"b1": HERE, "b2": HERE}
     told = after(before, known, settled=False, steps=1)
-    assert told == {"b1": FULL, "b2": RingPlace(256, 0), "b3": FULL}, "one that leaves must not look like one that is dead (DPS-13)"
-    assert after(told, known, settled=False, steps=1) == {"b1": FULL, "b3": FULL}
-    assert after({"b1": FULL, "b2": RingPlace(0, 0)}, {"b1": HERE, "b2": HERE}, steps=1) == {"b1": FULL, "b2": RingPlace(0, 0)}
+    assert told == {"b1": FULL, "b2": RingPlace(0, 256)}
+    assert after(told, known, settled=False, steps=1) == told
+    assert after(told, known, steps=1) == {"b1": FULL, "b2": FULL}
+    assert after(told, {"b1": HERE, "b2": LEAVING}, settled=False, steps=1) == {"b1": FULL, "b2": RingPlace(0, 0)}
     assert after({"b1": FULL}, {"b1": HERE, "b3": HERE}, steps=0) == {"b1": FULL, "b3": RingPlace(0, 0)}
     assert after({"b1": FULL, "b3": RingPlace(0, 256)}, {"b1": HERE, "b3": HERE}, steps=0) == {"b1": FULL, "b3": FULL}
+
+
+def test_with_one_step_what_one_that_leaves_has_goes_at_once() -> None:
+    before, known = {"b1": FULL, "b2": FULL}, {"b1": HERE, "b2": LEAVING}
+    told = after(before, known, settled=False, steps=1)
+    assert told == {"b1": FULL, "b2": RingPlace(256, 0)}, "one that leaves must not look like one that is dead (DPS-13)"
+    assert after(told, known, settled=False, steps=1) == {"b1": FULL}
+    assert after({"b1": FULL, "b2": RingPlace(0, 0)}, {"b1": HERE, "b2": HERE}, steps=1) == {"b1": FULL, "b2": RingPlace(0, 0)}
 
 
 def test_without_steps_who_is_here_has_everything() -> None:
