@@ -19,7 +19,7 @@ from .window import EventWindow
 from .window_origins import InheritedTopic, WindowPlace
 
 # So many topics are looked at in one turn, and about so much is said in one frame.
-AT_ONCE: Final = 2048
+AT_ONCE: Final = 512
 FRAME_BYTES: Final = 1 << 18
 NOWHERE: Final = (0, 0)
 

@@ -24,7 +24,7 @@ from .core import BrokerCore
 from .inheritance import Inheritance
 
 # So many topics, or ids, are looked at in one turn.
-AT_ONCE: Final = 4096
+AT_ONCE: Final = 1024
 # How long to wait for one that reads more slowly than its link may queue.
 PAUSE_S: Final = 0.05
 # How long to wait for those who have not heard of a view.

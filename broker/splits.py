@@ -23,7 +23,7 @@ from .options import SLOT_BITS
 from .tenure import Tenure
 
 # So many topics are looked at in one turn.
-AT_ONCE: Final = 4096
+AT_ONCE: Final = 1024
 MOST_KNOWN: Final = 64
 
 

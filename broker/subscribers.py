@@ -47,7 +47,7 @@ from .window_bounds import copied
 # How long to wait for one that reads more slowly than its link may queue.
 PAUSE_S: Final = 0.05
 # So many topics are ended in one turn.
-AT_ONCE: Final = 4096
+AT_ONCE: Final = 1024
 
 
 class Subscriber:
