@@ -65,11 +65,11 @@ class Mesh:
     def join(self, link: Link) -> None:
         """Takes in a broker that is linked, whichever of us has called."""
         slot, incarnation = link.peer.node, link.peer.incarnation
-        self.membership.rejoin(slot)
         if not self.view.number and self._me in link.peer.view.slots:
             self.former_view = link.peer.view
         if self._incarnations.setdefault(slot, incarnation) != incarnation:
             self._incarnations[slot] = incarnation
+            self.membership.rejoin(slot)
             if self._has_copies:
                 self._replaced_in[slot] = self.view
                 self.membership.replaced(slot, self._node.now_s)
@@ -82,6 +82,10 @@ class Mesh:
             if link.knows(Settled):
                 link.send(self._said)
         self.heard(link.peer.node)
+
+    def is_over(self, link: Link) -> bool:
+        """Tells whether the process at the other end of `link` has been replaced: a link that is half open may deliver late."""
+        return self._incarnations.get(link.peer.node) != link.peer.incarnation
 
     def was_replaced(self, slot: str, view: View) -> bool:
         """Tells whether `slot` was in `view` by an earlier process, so that this one has served nothing under it that others have."""
@@ -192,7 +196,7 @@ class SiblingLink:
     - `strayed(bodies)`: takes events of other sites that have come to it.
     """
 
-    __slots__ = ("_apart", "_left", "_mesh", "_moved", "_rest", "_settled", "_slot", "_strayed")
+    __slots__ = ("_apart", "_left", "_link", "_mesh", "_moved", "_rest", "_settled", "_slot", "_strayed")
 
     def __init__(
         self,
@@ -205,7 +209,7 @@ class SiblingLink:
         apart: Callable[[Apart], None],
         strayed: Callable[[Sequence[bytes]], None],
     ) -> None:
-        self._mesh, self._slot, self._rest = mesh, link.peer.node, rest
+        self._mesh, self._link, self._slot, self._rest = mesh, link, link.peer.node, rest
         self._left, self._settled, self._moved, self._apart, self._strayed = left, settled, moved, apart, strayed
 
     def frames(self, frames: list[AnyFrame]) -> None:
@@ -216,7 +220,8 @@ class SiblingLink:
                 case Heartbeat(view):
                     self._mesh.offer(view)
                 case Leaving():
-                    self._left(self._slot)
+                    if not self._mesh.is_over(self._link):
+                        self._left(self._slot)
                 case Settled():
                     self._mesh.told(self._slot, frame)
                     self._settled()

@@ -80,9 +80,10 @@ class Membership:
         self._heard: dict[str, float | None] = dict.fromkeys(sorted(slots))
         self._suspected: set[str] = set()
         self._leaving: dict[str, float] = {}
-        # Slots in the view whose process there is over: one that had left, and was started again before it was out.
+        # Slots in the view whose process there is over: it was started again before it was out. The new process does not know that. So
+        # others do not leave it to that slot to issue the next view.
         self._over: set[str] = set()
-        # Those of them of which nobody had known that they left, since when: they issue nothing before they are out.
+        # Those of them of which nobody had known that they left, since when.
         self._replaced: dict[str, float] = {}
         self._timing = timing
         self._started = now
@@ -154,7 +155,7 @@ class Membership:
     def _is_lowest(self, now: float) -> bool:
         """Tells whether of those that are alive, and may be in a view, this is the lowest one. It is asked with every heartbeat."""
         for slot in self._heard:
-            is_out = slot in self._leaving or slot in self._replaced or not self._may_join(slot, now)
+            is_out = slot in self._leaving or slot in self._over or not self._may_join(slot, now)
             if not is_out and (self._is_alive(slot, now) or self._is_heard(slot, now)):
                 return slot == self._me
         return False

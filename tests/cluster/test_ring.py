@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter, defaultdict
 from collections.abc import Mapping
+from contextlib import AsyncExitStack
 from itertools import count
 from typing import Any
 
@@ -11,12 +12,13 @@ import pytest
 
 from broker.options import BrokerOptions
 from infra.kernel.errors import Refused
-from infra.kernel.frames import OLD_TAG, Announced, Heartbeat, Hello, Sealed, Settled, View
+from infra.kernel.frames import OLD_TAG, Announced, Heartbeat, Hello, Leaving, Sealed, Settled, View
 from infra.kernel.membership import Timing
 from infra.kernel.ring import Ring
 from infra.kernel.topics import user_topic
 from infra.runtime.turns import in_turns
 from tests.support.cluster import FAST, QUICK, Cluster, lenient, unrushed
+from tests.support.peer import Peer
 from tests.support.user import User, feed
 
 USERS = [f"u{n}" for n in range(12)]
@@ -198,6 +200,44 @@ async def test_a_step_waits_for_every_broker_and_for_all_who_subscribe(tcp: bool
             c.plan.release(f"sto/{slot}", other)
         await c.settle()
         assert b1.view().share_of["b3"] == 256
+
+
+async def test_a_broker_that_leaves_takes_its_steps_also_when_a_link_to_it_breaks(tcp: bool) -> None:
+    """DPS-15: the link comes back, and was taken for that of a new process, so all that the broker had went to the others at once."""
+    async with Cluster(sites=1, brokers=3, aggregators=2, tcp=tcp, change=unrushed) as c:
+        await c.settle()
+        b1, b2 = c.roles["sto/b1"], c.roles["sto/b2"]
+        for slot in ("b1", "b2", "b3"):
+            c.plan.hold(f"sto/{slot}", "sto/a2")
+        leaving = asyncio.create_task(c.leave("sto/b2"))
+        await c.until(lambda: b1.view().goal_of["b2"] == 0)
+        link = b2.mesh.client.links["b1"]
+        b2.links.hang_up(link.dialled)
+        b2.links.dial(link.dialled, "broker", "sto")
+        await c.until(lambda: b2.mesh.client.links.get("b1", link) is not link)
+        beats = b1.links.now_s
+        await c.until(lambda: b1.links.now_s > beats + 2 * b1.options.link.heartbeat_s)
+        assert b1.view().share_of.get("b2", 0) >= 256 - 32
+        for slot in ("b1", "b2", "b3"):
+            c.plan.release(f"sto/{slot}", "sto/a2")
+        await leaving
+
+
+async def test_that_an_earlier_process_leaves_is_nothing_that_the_one_of_today_does(tcp: bool) -> None:
+    """DPS-15: its goodbye was on its way when it ended. The broker stayed out of the ring that was started in its place."""
+    async with Cluster(sites=1, brokers=2, tcp=tcp) as c, AsyncExitStack() as stack:
+        await c.crash("sto/b2")
+        former = Peer(c, "broker", "sto/b2")
+        stack.push_async_callback(former.node.close)
+        await former.dial("sto/b1")
+        await c.restart("sto/b2")
+        b1 = c.roles["sto/b1"]
+        await c.until(lambda: "b2" in b1.mesh.client.links)
+        later = View(b1.view().number + 1, ("b1",))
+        former.send("sto/b1", Leaving())
+        former.send("sto/b1", Heartbeat(later))
+        await c.until(lambda: b1.view().number >= later.number)
+        assert not b1.mesh.membership.is_leaving("b2")
 
 
 async def test_a_broker_says_that_it_is_done_only_when_all_who_subscribe_have_parted(tcp: bool) -> None:

@@ -30,6 +30,7 @@ class Simulation:
     `steps`: in how many steps a broker comes or leaves. Each says in its heartbeats how far it is, and is as far as its view some time
     after it has heard of it. `stuck`: those that never are.
     `tells`: each says in its heartbeats whom it does not hear.
+    `met`: which process each has met last under the name of another one.
     """
 
     def __init__(self, count: int, seed: int, steps: int = 1) -> None:
@@ -43,6 +44,7 @@ class Simulation:
         self.leaving: set[str] = set()
         self.cuts: set[frozenset[str]] = set()
         self.links: dict[frozenset[str], float] = {}
+        self.met: dict[tuple[Membership, str], Membership] = {}
         self.deaf = 0.0
         self.issued: list[tuple[str, View]] = []
         self.last: dict[str, int] = {}
@@ -94,7 +96,9 @@ class Simulation:
     def link(self, one: str, other: str) -> None:
         self.links[frozenset({one, other})] = self.now
         for me, peer in ((one, other), (other, one)):
-            self.lives[me].rejoin(peer)
+            if self.met.setdefault((self.lives[me], peer), self.lives[peer]) is not self.lives[peer]:
+                self.met[self.lives[me], peer] = self.lives[peer]
+                self.lives[me].rejoin(peer)
             self.lives[me].told(peer, 0, knows=self.knows)
             if peer in self.leaving:
                 self.lives[me].leave(peer, self.clock(me))
@@ -437,6 +441,20 @@ def test_a_process_that_comes_back_before_its_slot_is_out_begins_anew() -> None:
     site.stuck = set()
     site.check_agreement()
     assert shares_of(site, "b2", since)[-5:] == [0, 64, 128, 192, 256]
+
+
+def test_a_process_that_comes_back_before_its_slot_is_out_begins_anew_also_when_it_is_the_lowest() -> None:
+    """DPS-15: it ended while it left. The new process took that over, gave away what was left, and stayed in the view with nothing."""
+    site = whole(3, steps=4)
+    site.stuck = {"b3"}
+    site.leave("b1")
+    site.run(BEAT_S)
+    site.crash("b1")
+    since = len(site.issued)
+    site.start("b1")
+    site.stuck = set()
+    site.check_agreement()
+    assert shares_of(site, "b1", since)[-5:] == [0, 64, 128, 192, 256]
 
 
 def test_who_left_and_is_back_is_not_put_out_when_another_broker_begins_to_issue() -> None:
