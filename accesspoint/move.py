@@ -14,7 +14,7 @@ Make before break. The old aggregator goes on delivering while the new one is to
 A topic that is wanted only since step 1 is announced to the new one alone. So who recovers it waits, and the new one is asked when it
 delivers (`recoveries.py`): behind an answer by way of the old one nothing live would come.
 
-Where the old one is lost, or too much is kept, the new one delivers at once; what was still on its way is lost, as in a failover.
+Where the old one is lost, or too much is kept, the new one delivers at once, and is asked for what was still on its way, as in a failover.
 
 A topic of which the access point has missed something, and was not answered yet, is asked of the new one. What the old one has delivered of
 it was given to nobody, so it comes with the answer or behind it.

@@ -274,12 +274,11 @@ class Source:
         how = "whole" if news is News.OLD_FENCED else "cut"
         self.moves[how] += 1
         self._log.info("moved to another aggregator", aggregator=self._called, how=how)
-        if how == "cut":
-            self._core.inboxes.catch_up.want()
         if before is not Step.ALONE:
             self._leave_old()
         recoveries = self._core.recoveries
-        if before is Step.ALONE:  # what came before its fence was passed over, and is nowhere else
+        if how == "cut":  # the old one has not delivered all that came before the first fence of the new one
+            self._core.inboxes.catch_up.want()
             recoveries.resume(self._now())
         else:
             recoveries.own.ask(recoveries.link)

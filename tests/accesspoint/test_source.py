@@ -232,3 +232,21 @@ def test_what_the_aggregator_that_leaves_brought_while_nobody_was_given_it_comes
     point.take(point.new, Deliver([handle], [event(5)], {7: 6}))
     point.core.hub.flush()
     assert [message["seq"] for message in point.before.messages if message["op"] == "event"] == [5]
+
+
+def test_what_an_aggregator_that_dies_as_it_leaves_has_not_delivered_is_asked_of_the_next_one() -> None:
+    """DPS-8, DPS-11: it was sent to the old one before the new one had answered its fence, so it comes by neither."""
+    point = MovingPoint()
+    handle = point.core.hub.topics[DAN].handle
+    recall = next(frame for frame in point.old if isinstance(frame, Recall))
+    point.take(point.old, Recalled(recall.n, [DAN], [""], [0], []))
+    point.take(point.old, Deliver([handle], [event(5)], {7: 6}))
+    point.fence(point.new)
+    point.take(point.new, Deliver([handle], [event(7)], {7: 8}))
+    point.source.link_down(cast(Link, point.old))
+    (rest,) = [frame for frame in point.new if isinstance(frame, Recall) and frame.rest]
+    assert (rest.topics, rest.stamps) == ([DAN], {7: 6})
+    point.take(point.new, Recalled(rest.n, [DAN], [""], [2], [event(6), event(7)]))
+    point.take(point.new, Deliver([handle], [event(8)], {7: 9}))
+    point.core.hub.flush()
+    assert [message["seq"] for message in point.before.messages if message["op"] == "event"] == [5, 6, 7, 8]
