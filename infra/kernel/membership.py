@@ -114,12 +114,13 @@ class Membership:
         return slot in self._leaving
 
     def rejoin(self, slot: str) -> None:
-        """Notes that a new process of `slot` said hello."""
-        if slot in self._leaving:
-            del self._leaving[slot]
+        """Notes that a new process of `slot` said hello. Where the one before was to have nothing in the end, it begins anew."""
+        if self._leaving.pop(slot, None) is not None:
             self._heard[slot] = None
             if slot in self.view.slots:
                 self._over.add(slot)
+        elif self.view.goal_of.get(slot) == 0:
+            self._over.add(slot)
 
     def replaced(self, slot: str, now: float) -> None:
         """Notes that `slot` is another process than the one that came into the view: it is out of the next one, and then it may come."""

@@ -457,6 +457,20 @@ def test_a_process_that_comes_back_before_its_slot_is_out_begins_anew_also_when_
     assert shares_of(site, "b1", since)[-5:] == [0, 64, 128, 192, 256]
 
 
+@pytest.mark.parametrize("slot", ["b1", "b2"])
+def test_a_process_that_is_started_in_place_of_one_that_was_to_have_nothing_begins_anew(slot: str) -> None:
+    """DPS-15: a plan had left it nothing, and it was killed and started again before it was missed (docs/ring.md)."""
+    site = whole(3, steps=4)
+    site.lives["b3"].aim({slot: 0})
+    site.run(STEPPED_S)
+    assert {view.share_of[slot] for view in site.views()} == {0}
+    site.crash(slot)
+    since = len(site.issued)
+    site.start(slot)
+    site.check_agreement()
+    assert shares_of(site, slot, since)[-5:] == [0, 64, 128, 192, 256]
+
+
 def test_who_left_and_is_back_is_not_put_out_when_another_broker_begins_to_issue() -> None:
     """One that does not issue forgets, too, that a process was over, when its slot is out of the view."""
     site = whole(3, steps=4)
