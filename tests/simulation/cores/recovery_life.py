@@ -111,6 +111,7 @@ class Returner:
     - `got`: how often which event came. `repeatable`: those that may come again, since a point alone was said.
     - `lasts`: (uri, site) -> epoch and number of the last event.
     - `point`, `point_s`: the last point, and when it was given. `before_point`: what had come by then.
+    - `on_way`: events that were on their way when somebody was told that nothing is missing. They come behind that.
     """
 
     def __init__(self, life: "RecoveryLife", name: str) -> None:
@@ -124,6 +125,7 @@ class Returner:
         self.before_point: frozenset[int] = frozenset()
         self.point_s = 0.0
         self.asked: dict[int, AskedTopics] = {}
+        self.on_way: set[int] = set()
 
     def heard(self, text: bytes) -> None:
         """Takes the text of one message. Raises Violated as `told`, and where it is none, unless somebody has made an event up."""
@@ -197,10 +199,17 @@ class Returner:
         owed = [n for n, (its, _) in enumerate(self.life.published[:first_unasked]) if its == uri and n >= self.wants[uri]]
         if kind_of(TOPIC_OF[uri]) is Kind.USER:  # the newest is enough, of all sites
             owed = owed[-1:]
-            if owed and any(n >= owed[0] and self.life.published[n][0] == uri for n in self.got):
+            if owed and self.has_newer(owed[0]):
                 return
-        if missing := [n for n in owed if not self.got[n]]:
+        on_way = self.life.on_their_way()
+        self.on_way.update(n for n in owed if n in on_way and not self.got[n])
+        if missing := [n for n in owed if n not in on_way and not self.got[n]]:
             raise Violated(f"{self.name} is told that nothing of {uri} is missing, and lacks {missing}")
+
+    def has_newer(self, n: int) -> bool:
+        """Tells whether an event of a user that is no older than `n` has come: the newest is enough."""
+        uri = self.life.published[n][0]
+        return kind_of(TOPIC_OF[uri]) is Kind.USER and any(each >= n and self.life.published[each][0] == uri for each in self.got)
 
     def _check_reason(self, uri: str, reason: str, asked: AskedTopics) -> None:
         # What has come behind the point counts, too: whoever owns the topic does not know of it.
@@ -377,6 +386,7 @@ class RecoveryLife(CoreLife):
             self.point.leave(returner.session, "lost")
             returner.session = None
             returner.asked.clear()
+            returner.on_way.clear()
 
     def _come_back(self, who: int, said: int, *_: int) -> None:
         returner = self.returners[who % len(self.returners)]
@@ -423,6 +433,11 @@ class RecoveryLife(CoreLife):
             self.published.append((uri, "lon"))
             self._other_seq += 1
             self.owner.relay([row], [b"%b%d,%b" % (numbering("lon", 3), self._other_seq, self._tail(uri, len(self.published) - 1))])
+
+    def on_their_way(self) -> set[int]:
+        """Returns the events that the owner has given to the access point, and that it has not taken."""
+        bodies = (body for frame in self._down_queue if isinstance(frame, Deliver) for body in frame.bodies)
+        return {json.loads(body)["payload"]["n"] for body in bodies}
 
     def _tail(self, uri: str, n: int) -> bytes:
         return b'"topic":"%b","ts":1,"id":"x","kind":"play","payload":{"n":%d}}' % (uri.encode(), n)
@@ -489,6 +504,9 @@ class RecoveryLife(CoreLife):
         if self.has_lied:
             return
         for returner in self.returners:
+            owed = [n for n in returner.on_way if n >= returner.wants.get(self.published[n][0], NOT_YET)]
+            if missing := [n for n in owed if not returner.got[n] and not returner.has_newer(n)]:
+                raise Violated(f"{returner.name} was told that nothing is missing, and {missing}, which were on their way, never came")
             for uri in list(returner.wants) if returner.session is not None else []:
                 n = len(self.published)
                 self._publish(URIS.index(uri), 0)

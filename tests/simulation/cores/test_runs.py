@@ -47,6 +47,11 @@ def test_what_somebody_got_behind_their_point_counts_as_missed() -> None:
     assert found.looked_at["too-much"] == 1
 
 
+def test_what_is_on_its_way_when_nobody_has_to_be_asked_comes_behind_the_answer() -> None:
+    """DPS-6: an access point knew from an answer that nothing had come, and the next event was not there yet. The life took it for lost."""
+    assert not run_core(12410619, "recovery", 100).violation
+
+
 @pytest.mark.parametrize("seed", [7500653, 7500831])
 def test_an_event_that_somebody_has_made_up_may_be_no_message(seed: int) -> None:
     """An aggregator that lied had an access point give clients an empty text, and the life broke."""
