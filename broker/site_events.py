@@ -1,10 +1,10 @@
 """Events of other sites: they go to followers here, also while their topics move between brokers of this site.
 
 What comes on a topic that has gone to another broker goes to that one (`Strayed`). What comes on one that is about to be served here waits
-until everybody who follows it has said so.
+until everybody who follows it has said so. It is routed again then, and whenever another view holds: by then the topic may have gone on.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 
 from infra.kernel.events import origin_epoch_seq, topic_in
@@ -42,10 +42,14 @@ class SiteEvents:
         if self._handover.over and self.order.is_over and self._has_parted():
             self._core.relay(deliver.handles, deliver.bodies)
             return
+        self._route([*zip(deliver.handles, deliver.bodies, strict=True)])
+
+    def _route(self, pairs: Collection[tuple[int, bytes]]) -> None:
+        """Sends what has come here and to no other broker of this site where its topics are now: to followers, or to other brokers."""
         waits: list[tuple[int, bytes]] = []
         goes: list[tuple[int, bytes]] = []
         strays: dict[Link, list[bytes]] = {}
-        for handle, body in zip(deliver.handles, deliver.bodies, strict=True):
+        for handle, body in pairs:
             topic = topic_in(body)
             if topic is not None and (link := self._new_owner(topic)) is not None:
                 strays.setdefault(link, []).append(body)
@@ -54,7 +58,7 @@ class SiteEvents:
         for link, bodies in strays.items():
             link.send(Strayed(bodies))
         self._relay_at_once(goes)
-        self._wait([body for _, body in waits], partial(self._relay_at_once, waits))
+        self._wait([body for _, body in waits], partial(self._route, waits))
 
     def _relay_at_once(self, pairs: Sequence[tuple[int, bytes]]) -> None:
         """Gives followers what has come here and to no other broker of this site, unless something before it may still come."""
@@ -65,10 +69,10 @@ class SiteEvents:
             if (topic := topic_in(body)) is None or not self.order.waits(topic, body):
                 self._core.relay([handle], [body])
 
-    def _wait(self, bodies: Sequence[bytes], relay: Callable[[], None]) -> None:
-        if bodies and not self._handover.hold(bodies, relay):
+    def _wait(self, bodies: Sequence[bytes], route: Callable[[], None]) -> None:
+        if bodies and not self._handover.hold(bodies, route, at_views=True):
             self._handover.give_up()  # what waits goes first
-            relay()
+            route()
 
     def _new_owner(self, topic: Topic) -> Link | None:
         """Returns the link to the broker that `topic` has gone to, if it takes events of other sites from us."""
@@ -91,7 +95,7 @@ class SiteEvents:
             else:
                 (waits if topic is not None and self._handover.holds(topic) else goes).append(body)
         self._relay_strayed(goes)
-        self._wait(waits, partial(self._relay_strayed, waits))
+        self._wait(waits, partial(self.take_strayed, waits))
 
     def _relay_strayed(self, bodies: Sequence[bytes]) -> None:
         """Gives followers what has come by way of a former owner, unless something before it may still come by way of another one."""

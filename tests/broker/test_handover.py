@@ -78,3 +78,20 @@ def test_a_second_change_during_the_first_waits_for_everybody_again_and_for_topi
     assert not handover.over
     handover.announced("a2")
     assert handover.over
+
+
+def test_what_may_be_anothers_goes_when_another_view_holds_and_may_wait_again() -> None:
+    """DPS-13"""
+    handover, went = begun("a1", room=2), list[int]()
+
+    def go() -> None:
+        went.append(len(went))
+        if not handover.over:
+            assert handover.hold([BODY], go, at_views=True)
+
+    assert handover.hold([BODY], lambda: went.append(9))
+    assert handover.hold([BODY], go, at_views=True)
+    handover.begin(BEFORE, ["a1"])
+    assert (went, handover.held_bytes) == ([0], waiting_bytes([BODY] * 2))
+    handover.announced("a1")
+    assert (went, handover.held_bytes) == ([0, 9, 2], 0)

@@ -32,7 +32,8 @@ class Site:
         self.wire, self.has_parted = RecordingWire(), False
         self.core.subscribe(self.core.open(self, far=False), [STAYS, GOES], [0, 1])
         link = Link(self.wire, Hello("broker", "b3", "sto", 1, 1, View(0, ()), tags=tags), "b3", 0.0, Link.flush)
-        self.events = SiteEvents(self.core, self.handover, {"b3": link}, ring.owner, lambda: self.has_parted)
+        self.links = {"b3": link}
+        self.events = SiteEvents(self.core, self.handover, self.links, ring.owner, lambda: self.has_parted)
 
     def deliver(self, handle: int, body: bytes) -> None:
         self.got.append((handle, body))
@@ -76,6 +77,40 @@ def test_what_comes_on_a_topic_before_everybody_has_said_that_they_follow_it_wai
     assert site.got == []
     site.handover.announced("a1")
     assert site.got == [(0, body(STAYS, 1)), (0, body(STAYS, 2))]
+
+
+def test_what_waits_on_a_topic_that_goes_on_to_another_broker_meanwhile_goes_with_it() -> None:
+    """DPS-13, DPS-17: it was given to those who followed it here, when all had said so, and these had gone to the new owner by then."""
+    site, ring = Site(window=True), BEFORE
+    site.events = SiteEvents(site.core, site.handover, site.links, lambda topic: ring.owner(topic), lambda: site.has_parted)
+    site.handover.begin(Ring(("b2",)), ["a1"])
+    site.events.take_strayed([body(GOES, 1)])
+    site.events.relay(Deliver([1, 0, 1], [body(GOES, 2), body(STAYS, 1), body(GOES, 3)]))
+    assert (site.got, site.strayed()) == ([], [])
+    ring = NOW
+    site.handover.begin(BEFORE, ["a1"])
+    assert site.strayed() == [body(GOES, 1), body(GOES, 2), body(GOES, 3)], "at once: what comes behind it must not overtake it"
+    site.events.relay(Deliver([1], [body(GOES, 4)]))
+    assert site.strayed()[3:] == [body(GOES, 4)]
+    site.core.unsubscribe(0, [GOES])
+    site.handover.announced("a1")
+    assert (site.got, len(site.strayed()), site.handover.held_bytes) == ([(0, body(STAYS, 1))], 4, 0)
+
+
+def test_what_waits_on_a_topic_that_has_gone_waits_on_while_there_is_no_link_to_its_owner() -> None:
+    """DPS-13: it is routed again when all have said that they follow."""
+    site, ring = Site(), BEFORE
+    links = dict[str, Link]()
+    site.events = SiteEvents(site.core, site.handover, links, lambda topic: ring.owner(topic), lambda: site.has_parted)
+    site.handover.begin(Ring(("b2",)), ["a1"])
+    site.events.relay(Deliver([1], [body(GOES)]))
+    ring = NOW
+    site.handover.begin(BEFORE, ["a1"])
+    assert (site.got, site.strayed()) == ([], [])
+    links |= site.links
+    site.has_parted = True
+    site.handover.announced("a1")
+    assert (site.got, site.strayed()) == ([], [body(GOES)])
 
 
 def test_events_of_one_batch_go_one_after_the_other_while_their_topic_comes_here() -> None:
