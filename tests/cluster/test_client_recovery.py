@@ -16,7 +16,7 @@ from infra.kernel.frames import Recall, Strayed
 from infra.kernel.topics import Kind, parse_topic
 from infra.runtime import introduction
 from segue.cluster.role_spec import RoleOptions
-from tests.support.cluster import Cluster, lenient, unrushed
+from tests.support.cluster import Cluster, lenient, steady
 from tests.support.user import User, feed
 
 MIX = "hm://playlist/user/ann/playlist/mix/"
@@ -453,7 +453,7 @@ async def test_who_is_away_while_brokers_are_restarted_and_come_and_go_gets_what
     """DPS-13, DPS-16: the window goes with its topics, also of those that nobody else follows and that move several times."""
     topics = [f"hm://playlist/user/ann/playlist/p{n}/" for n in range(24)]
     quiet, busy = topics[:8], topics[8:]
-    async with Cluster(sites=2, brokers=3, tcp=tcp, change=lambda options: unrushed(lenient(options))) as c:
+    async with Cluster(sites=2, brokers=3, tcp=tcp, change=steady) as c:
         await c.leave("sto/b3")
         async with c.user("ann") as ann:
             await ann.ask("subscribe", topics=[*topics, feed("dan")], recover=True)

@@ -17,7 +17,7 @@ from infra.kernel.membership import Timing
 from infra.kernel.ring import Ring
 from infra.kernel.topics import user_topic
 from infra.runtime.turns import in_turns
-from tests.support.cluster import FAST, QUICK, Cluster, lenient, unrushed
+from tests.support.cluster import FAST, QUICK, Cluster, lenient, steady, unrushed
 from tests.support.peer import Peer
 from tests.support.user import User, feed
 
@@ -86,7 +86,7 @@ def shares_said(c: Cluster, slot: str, since: int) -> set[int]:
 
 async def test_from_three_brokers_to_five_and_back_under_load_costs_no_event(tcp: bool) -> None:
     """DPS-16: 0 lost, 0 twice, in order. Those that come grow in steps, those that leave shrink in steps."""
-    async with Cluster(sites=2, brokers=5, aggregators=2, tcp=tcp, change=unrushed) as c:
+    async with Cluster(sites=2, brokers=5, aggregators=2, tcp=tcp, change=steady) as c:
         for slot in ("b4", "b5"):
             for site in c.sites:
                 await c.leave(f"{site}/{slot}")
@@ -113,7 +113,11 @@ async def test_from_three_brokers_to_five_and_back_under_load_costs_no_event(tcp
 
 async def test_a_rolling_restart_of_brokers_and_aggregators_under_load_costs_no_event(tcp: bool) -> None:
     """DPS-16: one node after the other is stopped as an operator does it, and started again: 0 lost, 0 twice, in order."""
-    async with Cluster(sites=2, brokers=3, aggregators=2, tcp=tcp) as c, c.user("ann", "sto") as ann, c.user("bob", "lon") as bob:
+    async with (
+        Cluster(sites=2, brokers=3, aggregators=2, tcp=tcp, change=steady) as c,
+        c.user("ann", "sto") as ann,
+        c.user("bob", "lon") as bob,
+    ):
         for user in (ann, bob):
             await user.follow(*USERS)
         async with Load(c) as load:

@@ -67,13 +67,19 @@ def lenient(options: Any) -> Any:
     """Returns the options of a role that gives nobody up who says nothing for a moment, however busy the machine is."""
     changed = msgspec.structs.replace(options, link=msgspec.structs.replace(FAST, heartbeat_s=0.25, silent_s=10.0))
     if isinstance(options, BrokerOptions):
-        changed = msgspec.structs.replace(changed, membership=msgspec.structs.replace(QUICK, suspect_s=5.0, dead_s=10.0))
+        # Nor does one that is started claim the ring for itself, since it has not been linked to others yet.
+        changed = msgspec.structs.replace(changed, membership=Timing(suspect_s=5.0, dead_s=10.0, grace_s=1.0))
     return changed
 
 
 def unrushed(options: Any) -> Any:
     """Returns options with which a broker that leaves takes every step, however busy the machine is: it has half of its time for them."""
     return msgspec.structs.replace(options, drain_s=120.0) if isinstance(options, BrokerOptions) else options
+
+
+def steady(options: Any) -> Any:
+    """Returns the options of a role for tests of what is planned, which must go as planned however busy the machine is."""
+    return unrushed(lenient(options))
 
 
 class Cluster:
