@@ -183,8 +183,8 @@ class AccessPoints:
         """Tells who has lost what a broker owned that is gone, when its heirs have said what they have of it."""
         for slot, (ring, beat) in list(self._orphaned.items()):
             asked = self._brokers.bequests.get(slot)
-            # One that was replaced is out of the next view, where there are copies.
-            is_open = bool(self._brokers.copied) if asked is None else None in asked.values()
+            # One that was replaced is out of the next view, where there are copies, and a broker that has them.
+            is_open = bool(self._brokers.copied and ring.heirs(slot)) if asked is None else None in asked.values()
             if not is_open or self._beat - beat > ORPHANED_BEATS:
                 del self._orphaned[slot]
                 self._tell_owner_lost(slot, ring, asked or {})

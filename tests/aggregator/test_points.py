@@ -1,12 +1,16 @@
-"""When an aggregator says to an access point that all has been passed on which brokers had sent: fences."""
+"""What an aggregator says to an access point: that all has been passed on which brokers had sent (fences), and what may be missing."""
 
+import asyncio
 from typing import Any
+
+import pytest
 
 from aggregator.core import AggregatorCore
 from aggregator.points import CAUGHT_UP_BEATS, AccessPoints
 from broker.client import SiteClient
-from infra.kernel.frames import HIGHEST_TAG, Applied, Fence, Fenced, Hello, View
+from infra.kernel.frames import HIGHEST_TAG, Applied, Fence, Fenced, Hello, Keeps, Lost, Subscribe, View
 from infra.kernel.roles import ACCESSPOINT, BROKER
+from infra.kernel.topics import Topic
 from infra.runtime.link import Link
 from tests.support.recording_wire import RecordingWire
 
@@ -14,13 +18,14 @@ from tests.support.recording_wire import RecordingWire
 class FencedSite:
     """An aggregator with links to the brokers b1 and b2, and an access point that asks for fences."""
 
-    def __init__(self) -> None:
+    def __init__(self, *slots: str) -> None:
         nobody: Any = None  # it dials nobody
-        self.brokers = SiteClient(nobody, "sto", {"b1": "x1", "b2": "x2"}, wanted=lambda: ())
+        self.view = View(1, slots or ("b1", "b2"))
+        self.brokers = SiteClient(nobody, "sto", {slot: f"x{slot[1]}" for slot in self.view.slots}, wanted=lambda: ())
         self.points = AccessPoints(AggregatorCore(), self.brokers, lambda: None)
-        self.links = {slot: self.link_up(slot) for slot in ("b1", "b2")}
+        self.links = {slot: self.link_up(slot) for slot in self.view.slots}
         self.wire = RecordingWire()
-        self.point = self.points.link_up(self.link(self.wire, Hello(ACCESSPOINT, "ap1", "sto", 1, 1, View(0, ())), None))
+        self.point = self.points.link_up(self.link(self.wire, Hello(ACCESSPOINT, "ap1", "sto", 1, 1, View(0, ()), tags=HIGHEST_TAG), None))
         for slot in self.links:
             self.answer(slot)
 
@@ -28,8 +33,7 @@ class FencedSite:
         return Link(wire, hello, dialled, 0.0, Link.flush)
 
     def link_up(self, slot: str) -> Link:
-        view = View(1, ("b1", "b2"))
-        link = self.link(RecordingWire(), Hello(BROKER, slot, "sto", 1, 1, view, tags=HIGHEST_TAG), f"x{slot[1]}")
+        link = self.link(RecordingWire(), Hello(BROKER, slot, "sto", 1, 1, self.view, tags=HIGHEST_TAG), f"x{slot[1]}")
         self.brokers.link_up(link)
         return link
 
@@ -82,3 +86,18 @@ def test_a_fence_waits_no_longer_for_a_broker_that_is_out_or_cannot_be_reached()
     assert site.fenced() == []
     site.points.tick()
     assert site.fenced() == [8]
+
+
+@pytest.mark.parametrize(("slots", "told"), [(("b1",), [[b"Uann"]]), (("b1", "b2"), [])])
+async def test_nobody_waits_for_heirs_where_there_is_no_other_broker(slots: tuple[str, ...], told: list[list[bytes]]) -> None:
+    """DPS-8: a broker was there again before it was missed, and its followers heard of `owner-lost` two seconds too late."""
+    site = FencedSite(*slots)
+    site.points.keep(Keeps({"user": ("latest", 4.0)}, ["user"]))
+    site.points.broker_up("b1", 1)
+    site.points.follow_ring()
+    assert site.brokers.announcer.ring.owner(Topic(b"Uann")) == "b1"
+    site.point.frames([Subscribe(1, [0], [b"Uann"])])
+    site.points.broker_down("b1")
+    site.points.broker_up("b1", 2)
+    await asyncio.sleep(0)  # the next turn, in which it is told
+    assert [frame.topics for frame in site.wire.sent if isinstance(frame, Lost)] == told
