@@ -1,10 +1,11 @@
 """The access points of an aggregator: what they want, and what they are told of it."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
 from broker.client import BrokerLink, SiteClient
+from infra.kernel.bequest import Bequest
 from infra.kernel.frames import (
     AnyFrame,
     Applied,
@@ -133,6 +134,11 @@ class AccessPoints:
         return sum(point.stays and any(self._core.interest.wanted(1 << point.bit)) for point in self.everyone)
 
     @property
+    def orphaned(self) -> int:
+        """How many brokers are lost of which nobody has been told yet: their heirs may have everything."""
+        return len(self._orphaned)
+
+    @property
     def topics_in_limbo(self) -> int:
         """How many topics nobody wants any more whose rows are not free yet."""
         return len(self._limbo)
@@ -182,23 +188,26 @@ class AccessPoints:
     def _tell_orphaned(self) -> None:
         """Tells who has lost what a broker owned that is gone, when its heirs have said what they have of it."""
         for slot, (ring, beat) in list(self._orphaned.items()):
-            asked = self._brokers.bequests.get(slot)
+            bequest = self._brokers.bequests.get(slot)
             # One that was replaced is out of the next view, where there are copies, and a broker that has them.
-            is_open = bool(self._brokers.copied and ring.heirs(slot)) if asked is None else None in asked.values()
+            is_open = bool(self._brokers.copied and ring.heirs(slot)) if bequest is None else bequest.is_open
             if not is_open or self._beat - beat > ORPHANED_BEATS:
                 del self._orphaned[slot]
-                self._tell_owner_lost(slot, ring, asked or {})
+                self._tell_owner_lost(slot, ring, bequest or Bequest(self._brokers.announcer.ring))
+        # One that is back, and is no loss, had not been dead: what its heirs say counts for no later loss.
+        for slot in [slot for slot in self._brokers.bequests if slot not in self._orphaned and self._brokers.is_back(slot)]:
+            del self._brokers.bequests[slot]
 
-    def _tell_owner_lost(self, slot: str, ring: Ring, heirs: Mapping[str, Collection[str] | None]) -> None:
-        had, now = dict(heirs), self._brokers.announcer.ring
+    def _tell_owner_lost(self, slot: str, ring: Ring, bequest: Bequest) -> None:
+        had, heirs_ring = dict(bequest.heirs), bequest.ring
 
         def is_lost(topic: Topic) -> bool:
             hashed = hash64(topic)
             if ring.owner_at(hashed) != slot:
                 return False
-            # An heir speaks of what it was the heir of. What another one had, that is gone too, is its own now without a past.
+            # An heir speaks of what it was the heir of. What another one had, that is gone too, is its own then without a past.
             heir = ring.heir_at(hashed)
-            return heir != now.owner_at(hashed) or kind_of(topic) not in (had.get(heir or "") or ())
+            return heir != heirs_ring.owner_at(hashed) or kind_of(topic) not in (had.get(heir or "") or ())
 
         self.lost(LossReason.OWNER_LOST, is_lost)
 

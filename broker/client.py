@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 
 from infra.kernel.announcer import Announcer, GainsOf, Wanted
+from infra.kernel.bequest import Bequest
 from infra.kernel.errors import Refused
 from infra.kernel.events import Event, kind_in
 from infra.kernel.frames import (
@@ -78,8 +79,8 @@ class SiteClient:
         self.links: dict[str, Link] = {}
         # The kinds of topics that have copies at the site. What a broker of theirs still sends when it is out of the view, its heir has.
         self.copied: Collection[str] = ()
-        # Brokers that are gone without a word -> heirs -> the kinds of which these have everything; None while they have not said that.
-        self.bequests: dict[str, dict[str, Collection[str] | None]] = {}
+        # What brokers have left that are gone without a word, or were. One may be back as another process before all heirs have answered.
+        self.bequests: dict[str, Bequest] = {}
         self._node, self._stamps = node, TakenStamps(era)
         self._brokers = dict(brokers)
         self._slots = {address: slot for slot, address in brokers.items()}
@@ -125,9 +126,8 @@ class SiteClient:
     def link_down(self, link: Link) -> None:
         """Forgets a broker to which the link is lost."""
         slot = self._slot(link)
-        for asked in self.bequests.values():
-            if slot in asked:
-                asked[slot] = asked[slot] or ()
+        for bequest in self.bequests.values():
+            bequest.lose(slot)
         self._stamps.link_down(slot)
         self.links.pop(slot, None)
         self._said.pop(slot, None)
@@ -165,9 +165,9 @@ class SiteClient:
                     self._say(link, stamps)
                     self._settle()
                 case Inherited(slot, kinds):
-                    if slot in self.bequests:
-                        self.bequests[slot][self._slot(link)] = kinds
-                        self._inherit(slot)
+                    if (bequest := self.bequests.get(slot)) is not None:
+                        bequest.heirs[self._slot(link)] = kinds
+                        self._inherit(slot, bequest)
                 case Published():
                     self.forwarder.published(self._slot(link), frame)
                 case Sealed(view):
@@ -195,14 +195,18 @@ class SiteClient:
 
     def _is_out(self, slot: str) -> bool:
         """Tells whether `slot` is out of the view without having left, and may not know that."""
-        return slot in self.bequests and self._said[slot].order < self.view.order
+        return slot in self.bequests and slot not in self.view.slots and self._said[slot].order < self.view.order
 
-    def _inherit(self, slot: str) -> None:
+    def is_back(self, slot: str) -> bool:
+        """Tells whether the broker `slot` is in the view, and has said on its link that it goes by it."""
+        return slot in self.view.slots and slot in self._said and self._said[slot].order >= self.view.order
+
+    def _inherit(self, slot: str, bequest: Bequest) -> None:
         """Forgets up to where a lost broker has given us everything, once its heirs have given us the rest.
 
         It never knew of what only its heirs have let out. Whoever went by what it had said would be given that again.
         """
-        if None not in self.bequests[slot].values():
+        if not bequest.is_open and not self.is_back(slot):
             self._stamps.forget(slot)
 
     def set_view(self, view: View) -> bool:
@@ -219,9 +223,8 @@ class SiteClient:
         if view.number > MOST_VIEW_NUMBER or not view.is_sound or not self._known.issuperset(view.slots):
             return False
         before = self.view.goal_of
-        for slot in view.slots:
-            self.bequests.pop(slot, None)
         lost = [slot for slot, share in before.items() if share and slot not in view.slots]
+        self._drop_bequests(view, before.keys() - view.slots - {*lost})
         # What is wanted anew stands behind what is said of a loss: nobody has missed anything of that. As planned, nothing is missed.
         changed = self.announcer.set_view(view, partial(self._bereave, view, lost) if lost and self._announces else None)
         if changed and self._announces:
@@ -230,15 +233,26 @@ class SiteClient:
             self._announce()
         return changed
 
+    def _drop_bequests(self, view: View, left: Collection[str]) -> None:
+        """Drops what brokers have left that have `left` as planned since, or that have topics at once under `view`.
+
+        Who comes has nothing in its first view. So what its heirs have of it is still theirs, and they give it to us. Where there are no
+        such steps, topics may be gone from heirs before they have given us that.
+        """
+        shares = view.share_of
+        at_once = {slot for slot in self.bequests if slot not in self.view.slots and shares.get(slot)}
+        for slot in at_once.union(left):
+            self.bequests.pop(slot, None)
+
     def _bereave(self, view: View, lost: Iterable[str]) -> None:
         """Tells all brokers of `view` up to where we have got everything of those that are gone without having left."""
         for slot in lost:
-            asked = self.bequests[slot] = {}
+            bequest = self.bequests[slot] = Bequest(view.ring)
             if stamps := self._stamps.of_lost(slot):
                 for heir, link in self.links.items():
                     if heir in view.slots and link.knows(Bereft):
                         link.send(Bereft(view, slot, stamps))
-                        asked[heir] = None
+                        bequest.heirs[heir] = None
 
     def _in_turns(self, work: Iterator[float]) -> Iterator[float]:
         """Does what is left to announce, or to withdraw, and then says so."""

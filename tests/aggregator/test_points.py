@@ -8,11 +8,14 @@ import pytest
 from aggregator.core import AggregatorCore
 from aggregator.points import CAUGHT_UP_BEATS, AccessPoints
 from broker.client import SiteClient
-from infra.kernel.frames import HIGHEST_TAG, Applied, Fence, Fenced, Hello, Keeps, Lost, Subscribe, View
+from infra.kernel.frames import HIGHEST_TAG, Applied, Fence, Fenced, Heartbeat, Hello, Inherited, Keeps, Lost, Sealed, Subscribe, View
 from infra.kernel.roles import ACCESSPOINT, BROKER
-from infra.kernel.topics import Topic
+from infra.kernel.topics import Topic, parse_topic
 from infra.runtime.link import Link
 from tests.support.recording_wire import RecordingWire
+
+LISTS = [parse_topic(f"hm://playlist/user/ann/playlist/p{n}/") for n in range(24)]
+BOTH, LEFT, BACK = View(1, ("b1", "b2")), View(2, ("b1",)), View(3, ("b1", "b2"), (256, 0), (256, 256))
 
 
 class FencedSite:
@@ -32,10 +35,16 @@ class FencedSite:
     def link(self, wire: RecordingWire, hello: Hello, dialled: str | None) -> Link:
         return Link(wire, hello, dialled, 0.0, Link.flush)
 
-    def link_up(self, slot: str) -> Link:
-        link = self.link(RecordingWire(), Hello(BROKER, slot, "sto", 1, 1, self.view, tags=HIGHEST_TAG), f"x{slot[1]}")
+    def link_up(self, slot: str, process: int = 1) -> Link:
+        link = self.link(RecordingWire(), Hello(BROKER, slot, "sto", 1, process, self.view, tags=HIGHEST_TAG), f"x{slot[1]}")
         self.brokers.link_up(link)
+        self.points.broker_up(slot, process)
         return link
+
+    def hear(self, slot: str, *frames: Any) -> None:
+        self.brokers.frames(self.links[slot], frames)
+        self.brokers.taken(self.links[slot])
+        self.points.follow_ring()
 
     def lose(self, slot: str) -> None:
         self.brokers.link_down(self.links[slot])
@@ -101,3 +110,61 @@ async def test_nobody_waits_for_heirs_where_there_is_no_other_broker(slots: tupl
     site.points.broker_up("b1", 2)
     await asyncio.sleep(0)  # the next turn, in which it is told
     assert [frame.topics for frame in site.wire.sent if isinstance(frame, Lost)] == told
+
+
+class RestartedSite(FencedSite):
+    """The same, where playlists have copies: b2 is started again before it was missed, and its access point wants to know what it loses."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        hello = Hello(ACCESSPOINT, "ap2", "sto", 1, 1, View(0, ()), tags=HIGHEST_TAG)
+        self.wire = RecordingWire()
+        self.points.keep(Keeps({"playlist": ("all", 60)}, ["playlist"]))
+        self.point = self.points.link_up(self.link(self.wire, hello, None))
+        self.point.frames([Subscribe(1, list(range(len(LISTS))), list(LISTS))])
+        self.hear("b2", Heartbeat(BOTH, {7: 5}))
+
+    def restart(self) -> None:
+        """Has b2 killed, and linked again as another process, before any view says so."""
+        self.points.broker_down("b2")
+        self.brokers.link_down(self.links["b2"])
+        self.links["b2"] = self.link_up("b2", process=2)
+
+    async def lost(self) -> set[bytes]:
+        await asyncio.sleep(0)  # it is told in the next turn
+        return {topic for frame in self.wire.sent if isinstance(frame, Lost) for topic in frame.topics}
+
+
+@pytest.mark.parametrize("has_everything", [True, False])
+async def test_what_an_heir_says_of_a_broker_counts_also_where_that_is_back_already(has_everything: bool) -> None:
+    """DPS-5, DPS-8, DPS-18: those who follow hear of a loss where there is one, and nowhere else."""
+    site = RestartedSite()
+    site.restart()
+    site.hear("b1", Heartbeat(LEFT), Heartbeat(BACK))
+    site.hear("b2", Sealed(BACK), Heartbeat(BACK, {9: 1}))
+    assert site.points.orphaned == 1
+    # What has gone to the new process since is no loss either.
+    site.hear("b2", Heartbeat(View(4, ("b1", "b2"), (256, 128), (256, 256))))
+    site.hear("b1", Inherited("b2", ["playlist"] if has_everything else []))
+    assert site.points.orphaned == 0
+    assert await site.lost() == (set() if has_everything else {topic for topic in LISTS if BOTH.ring.owner(topic) == "b2"})
+
+
+@pytest.mark.parametrize("hung", [True, False])
+async def test_what_an_heir_has_said_of_one_loss_says_nothing_of_the_next(hung: bool) -> None:
+    """DPS-8: also where the first was none, since the broker only hung."""
+    site = RestartedSite()
+    if not hung:
+        site.restart()
+    site.hear("b1", Heartbeat(LEFT), Heartbeat(BACK), Inherited("b2", ["playlist"]))
+    site.hear("b2", Sealed(BACK), Heartbeat(BACK, {9: 1}))
+    whole = View(4, ("b1", "b2"))
+    for slot in ("b1", "b2"):
+        site.hear(slot, Sealed(whole), Heartbeat(whole, {10: 1}))
+    site.points.broker_down("b2")
+    site.brokers.link_down(site.links["b2"])
+    site.links["b2"] = site.link_up("b2", process=3)
+    assert site.points.orphaned == 1, "nobody has said anything of this loss"
+    site.hear("b1", Heartbeat(View(5, ("b1",))), Inherited("b2", []))
+    assert site.points.orphaned == 0
+    assert await site.lost() == {topic for topic in LISTS if BOTH.ring.owner(topic) == "b2"}

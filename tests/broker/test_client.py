@@ -73,6 +73,36 @@ def test_what_a_lost_broker_has_said_counts_until_its_heirs_have_given_the_rest(
     assert two.client.stamps == {7: 8, 8: 11}
 
 
+def test_what_heirs_have_of_a_broker_counts_also_where_it_is_back_before_they_have_said_that() -> None:
+    """DPS-5, DPS-18: it was replaced, so it was out of one view. It begins with nothing, so what it had is still its heirs'."""
+    two, back = ClientOfTwo(), View(3, ("b1", "b2"), (0, 256), (256, 256))
+    two.hear("b1", Heartbeat(BOTH, {7: 5, 70: 1}))
+    two.hear("b2", Heartbeat(BOTH, {8: 9}))
+    two.client.link_down(two.links["b1"])
+    two.hear("b2", Heartbeat(LEFT), Heartbeat(back))
+    assert two.client.bequests["b1"].is_open
+    two.links["b1"] = two.linked("b1")
+    two.hear("b1", Sealed(back), Heartbeat(back, {9: 1}))
+    two.hear("b2", Inherited("b1", ["playlist"]), Heartbeat(back, {8: 11}))
+    assert two.client.bequests["b1"].heirs == {"b2": ["playlist"]}
+    assert two.client.bequests["b1"].ring.slots == LEFT.slots
+    assert two.client.stamps == {9: 1, 8: 11}, "what its new process has said has nothing to do with that"
+
+
+def test_what_heirs_have_counts_no_more_where_a_broker_is_back_with_topics_or_has_left_as_planned_since() -> None:
+    """DPS-8: its topics may have gone from an heir before that one has given us what it had."""
+    for later in (
+        [View(3, ("b1", "b2"))],
+        [View(3, ("b1", "b2"), (0, 256), (256, 256)), View(4, ("b1", "b2"), (0, 256)), View(5, ("b2",))],
+    ):
+        two = ClientOfTwo()
+        two.hear("b1", Heartbeat(BOTH, {7: 5}))
+        two.hear("b2", Heartbeat(LEFT), *map(Heartbeat, later))
+        assert not two.client.bequests
+        two.hear("b2", Inherited("b1", ["playlist"]))
+        assert not two.client.bequests
+
+
 def test_a_broker_whose_hello_was_before_its_first_view_is_asked_whether_it_goes_by_one() -> None:
     """DPS-15: it went over to the view before the link stood, and said so to others. Without its word nobody would ever be done."""
     two, nobody = ClientOfTwo(View(0, ())), View(0, ())

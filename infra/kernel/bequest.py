@@ -1,0 +1,28 @@
+"""Bequests: what a broker has left that is gone from the view without a word, as its heirs say (DPS-18). Pure."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+from .ring import Ring
+
+
+@dataclass(slots=True)
+class Bequest:
+    """The answers of those that may be heirs of a lost broker.
+
+    - `ring`: that of the view which left the broker out: under it, what it owned is its heirs'.
+    - `heirs`: slot -> the kinds of which that one has everything; None while it has not said that.
+    """
+
+    ring: Ring
+    heirs: dict[str, Collection[str] | None] = field(default_factory=dict)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether somebody has not answered yet."""
+        return None in self.heirs.values()
+
+    def lose(self, slot: str) -> None:
+        """Notes that the link to `slot` is lost: what it has not said it has not."""
+        if slot in self.heirs:
+            self.heirs[slot] = self.heirs[slot] or ()
