@@ -1,4 +1,8 @@
-"""The way of events inside a site. What this broker owns it publishes, the rest it forwards, twice at most."""
+"""The way of events inside a site. What this broker owns it publishes, the rest it forwards.
+
+An event is forwarded twice at most, so that brokers that disagree cannot send it in a circle. What has waited here had come to its owner.
+If the topic has moved on meanwhile, it follows, however often it was forwarded before. That is no circle: each time takes a newer view.
+"""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -14,7 +18,8 @@ from .heir_stream import Fate
 from .heirs import Heirs
 from .publication_order import PublicationOrder
 
-# From the broker that took an event in to the owner under its view, and from there to the owner under a newer one.
+# From the broker that took an event in to the owner under its view, and from there to the owner under a newer one. What follows its topic
+# from there counts no further.
 MAX_HOPS: Final = 2
 
 # `done(failed)`: positions of events that did not reach their owner, or may not have.
@@ -71,7 +76,7 @@ class EventRouter:
             elif not self._order.hold((hops, topic), [event.tail for event in part], partial(self.submit, part, hops, part_done)):
                 part_done(list(range(len(part))))
 
-    def _route(self, events: Sequence[Event], hops: int, done: Done) -> None:
+    def _route(self, events: Sequence[Event], hops: int, done: Done, *, has_waited: bool = False) -> None:
         publish, settled, owner, heirs = self._publish, self._handover.over, self.ring.owner, self._heirs
         if settled and self.ring.slots == (self._me,) and heirs is None:
             for event in events:
@@ -98,7 +103,8 @@ class EventRouter:
                 self._copy(heirs, events[position], hops, partial(batch.part_done, [position]))
             heirs.flush()
         for slot, positions in parts.items():
-            self._pass_on(slot, [events[position] for position in positions], hops, partial(batch.part_done, positions))
+            part, part_done = [events[position] for position in positions], partial(batch.part_done, positions)
+            self._pass_on(slot, part, hops, part_done, has_waited=has_waited)
 
     def _copy(self, heirs: Heirs, event: Event, hops: int, done: Done) -> None:
         """Publishes an event when its heir has it."""
@@ -106,27 +112,27 @@ class EventRouter:
 
         def settled(fate: Fate) -> None:
             if fate is Fate.MOVED:
-                self._route([event], hops, done)
+                self._route([event], hops, done, has_waited=True)
             else:
                 done([] if fate is Fate.LET_OUT else [0])
             self._order.answered(number)
 
         heirs.publish(event, settled)
 
-    def _pass_on(self, slot: str | None, events: list[Event], hops: int, done: Done) -> None:
+    def _pass_on(self, slot: str | None, events: list[Event], hops: int, done: Done, *, has_waited: bool) -> None:
         everything = list(range(len(events)))
         if slot == self._me:
             number = self._order.sent(slot, hops, [event.topic for event in events])
 
             def go() -> None:
                 # Routed again: by now the topics may be another broker's. Before anything goes that waits for these events.
-                self._route(events, hops, done)
+                self._route(events, hops, done, has_waited=True)
                 self._order.answered(number)
 
             if not self._handover.hold([event.tail for event in events], go):
                 self._order.answered(number)
                 done(everything)
-        elif slot is None or hops >= MAX_HOPS:
+        elif slot is None or (hops >= MAX_HOPS and not has_waited):
             self.misrouted += len(events)
             done(everything)
         else:
@@ -139,7 +145,7 @@ class EventRouter:
             done([] if ok else list(range(len(events))))
             self._order.answered(number)
 
-        self._forwarder.forward(slot, hops + 1, events, answered)
+        self._forwarder.forward(slot, min(hops + 1, MAX_HOPS), events, answered)
 
 
 class _Batch:

@@ -101,11 +101,13 @@ def test_events_of_topics_that_have_just_come_wait_for_the_end_of_the_handover()
     assert site.failed == [[], []]
 
 
-def test_what_waited_is_forwarded_when_its_topic_has_moved_on() -> None:
+@pytest.mark.parametrize("hops", [1, 2])
+def test_what_waited_is_forwarded_when_its_topic_has_moved_on(hops: int) -> None:
+    """However often it was before: it was with its owner, and a plan that is changed at once moves a topic again (DPS-17)."""
     site = Site(Ring(("b1",)))
     (event,) = events_of("b3")
     site.handover.begin(RING, ["a1"])
-    site.submit([event], hops=1)
+    site.submit([event], hops)
     site.router.follow(RING, 0.0)
     site.handover.announced("a1")
     assert [(frame.hops, frame.topics) for frame in site.outlets["b3"] if isinstance(frame, Publish)] == [(2, [event.topic])]

@@ -6,15 +6,19 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from broker.core import BrokerCore
+from broker.event_router import EventRouter
+from broker.forwarder import Forwarder
+from broker.handover import Handover
 from broker.heir_briefing import HeirBriefing
 from broker.heir_stream import Fate
 from broker.heirs import Heirs
 from broker.inheritance import Inheritance
+from broker.publication_order import PublicationOrder
 from broker.tenure import Tenure
 from broker.window import EventWindow
 from broker.window_bounds import WindowBounds
 from infra.kernel.events import Event, origin_epoch_seq
-from infra.kernel.frames import HIGHEST_TAG, Copies, CopiesHeld, Hello, KeptEvents, Moved, Past, View
+from infra.kernel.frames import HIGHEST_TAG, Copies, CopiesHeld, Hello, KeptEvents, Moved, Past, Publish, Published, View
 from infra.kernel.topics import Kind, Topic, format_topic, parse_topic
 from infra.runtime.link import Link
 from tests.support.recording_wire import RecordingWire
@@ -157,6 +161,26 @@ def test_what_waits_of_a_topic_that_moves_is_as_if_it_had_not_come() -> None:
     assert owner.fates == [Fate.LET_OUT, Fate.MOVED]
     assert (before, owner.core.numbers.last(ONE)) == ((EPOCH, 2), (EPOCH, 1))
     assert [event_id for _, event_id in owner.core.known_ids()] == [b"a"]
+
+
+@pytest.mark.parametrize("hops", [0, 1, 2])
+def test_what_waits_goes_on_with_its_topic_however_often_it_was_forwarded_before(hops: int) -> None:
+    """DPS-17, DPS-18: a plan that is changed at once moves a topic again before its heir has what waits."""
+    owner, after, failed = whole(), View(2, ("b2", "b3")), list[list[int]]()
+    forwarder = Forwarder()
+    router = EventRouter("b1", owner.core.publish, forwarder, Handover("b1"), PublicationOrder(1.0), owner.heirs)
+    new_owner = after.ring.owner(ONE)
+    assert new_owner is not None
+    forwarder.up(new_owner, owner.links[new_owner])
+    router.follow(ALL.ring, 0.0)
+    router.submit([Event(ONE, b"", b'"topic":"t","payload":{}')], hops, failed.append)
+    router.follow(after.ring, 1.0)
+    owner.follow(after)
+    went = [frame for frame in owner.wires[new_owner].sent if isinstance(frame, Publish)]
+    assert [(frame.hops, frame.topics) for frame in went] == [(min(hops + 1, 2), [ONE])]
+    assert failed == []
+    forwarder.published(new_owner, Published(1))
+    assert (failed, router.misrouted) == ([[]], 0)
 
 
 def test_whoever_is_left_out_does_not_know_what_becomes_of_what_waits() -> None:
