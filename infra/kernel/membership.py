@@ -7,7 +7,8 @@
    number is not far ahead of ours. So a lie costs one view, and not all that follow.
 4. Nothing is issued in the first `grace_s` of a process unless every slot was heard. So a restart does not claim the whole ring for a
    moment. Nor does it change a view while somebody has not called it who is there: topics could not go to it, and nobody knows yet what
-   they know of shares.
+   they know of shares. Whom it has never heard it leaves out of a view `suspect_s` later: who takes its former process for
+   alive refuses it, for so long at most, and is called again after a pause.
 5. The numbers of a process are above `base`, which is higher in each life of a site (such as the time of its start in ms). Other sites
    remember the last view of a site that stopped as a whole.
 6. A slot that comes, or comes back, to a view that exists is in it after `grace_s`. By then all who must link to it have found it. One
@@ -220,10 +221,15 @@ class Membership:
             return False
         # Slots that say goodbye may be left out at any time: nobody contradicts that (rule 7).
         missing = before.keys() - after.keys() - self._leaving.keys() - self._over
-        if missing and now < self._calm_until:
+        if missing and (now < self._calm_until or self._may_yet_find_us(missing, now)):
             return False
         self._issue(after)
         return True
+
+    def _may_yet_find_us(self, slots: Iterable[str], now: float) -> bool:
+        """Tells whether one of `slots` that was never heard may be alive: it may have refused us for the sake of our former process."""
+        is_early = now - self._started < self._timing.grace_s + self._timing.suspect_s
+        return is_early and any(self._heard[slot] is None for slot in slots if slot != self._me)
 
     def aim(self, goal: Mapping[str, int]) -> None:
         """Issues a view in which slots are to have the shares of `goal` in the end. Steps lead there, whoever is the lowest by then."""

@@ -516,6 +516,34 @@ def test_who_is_new_does_not_wait_for_ever_for_one_that_does_not_call() -> None:
     assert broker.view == View(2, ("b1", "b2"))
 
 
+@pytest.mark.parametrize("me", ["b1", "b2"])
+def test_who_is_new_leaves_nobody_out_of_a_view_who_takes_the_former_process_for_alive(me: str) -> None:
+    """DPS-8: it had lost its power. One that had not noticed that yet refused it, and was out of the view 11 ms before it did."""
+    view = View(1, ("b1", "b2", "b3"))
+    late = "b1" if me == "b2" else "b2"
+    broker = Membership(me, view.slots, 0.0, TIMING)
+
+    def hear(now: float) -> bool:
+        broker.heard("b3", now)
+        broker.offer(view)
+        return broker.tick(now)
+
+    assert not any(hear(n * BEAT_S) for n in range(1, int((TIMING.grace_s + TIMING.suspect_s) / BEAT_S)))
+    broker.heard(late, TIMING.grace_s + TIMING.suspect_s - BEAT_S)
+    assert not hear(TIMING.grace_s + TIMING.suspect_s)
+    assert broker.view == view
+
+
+def test_who_is_new_leaves_out_in_time_whom_it_never_hears() -> None:
+    """DPS-31: two brokers died, and one of them is back."""
+    broker = Membership("b2", ["b1", "b2", "b3"], 0.0, TIMING)
+    broker.offer(View(1, ("b1", "b2", "b3")))
+    for now in (TIMING.grace_s, TIMING.grace_s + TIMING.suspect_s):
+        broker.heard("b3", now)
+        broker.tick(now)
+    assert broker.view == View(2, ("b2", "b3"))
+
+
 def test_a_slot_whose_process_was_replaced_is_out_of_the_next_view_also_when_it_is_the_lowest() -> None:
     """DPS-18: the new process does not know what the former one has let out."""
     broker = Membership("b2", ["b1", "b2"], 0.0, Timing())
