@@ -18,7 +18,7 @@ from infra.kernel.roles import NOTIFICATION
 from infra.runtime.tls.contexts import TlsOptions
 
 from .link_files import link_auth, make_link_secret
-from .ports import Ports
+from .ports import Ports, until_free
 from .role_spec import RoleOptions
 from .roles import ROLES, in_start_order, role_of
 
@@ -105,9 +105,14 @@ class Fleet:
         return book | others
 
     async def start_again(self, former: Child) -> Child:
-        """Returns a new process in the place of one that has ended, at the same addresses. Raises ChildProcessError."""
+        """Returns a new process in the place of one that has ended, at the same addresses.
+
+        Raises ChildProcessError, and TimeoutError when somebody else keeps the address of its door.
+        """
         options: Any = former.options
         if hasattr(options, "door"):
+            async with asyncio.timeout(START_S):
+                await until_free(former.door)
             options = msgspec.structs.replace(options, door=former.door)
         child = await self._start(options, self._book)
         self.children[self.children.index(former)] = child

@@ -1,9 +1,12 @@
 """Free ports that stay free. They are bound here with SO_REUSEPORT and never listened on, so a child process can take them over, and
 nobody else can in between."""
 
+import asyncio
 import socket
 from types import TracebackType
-from typing import Self
+from typing import Final, Self
+
+LOOK_S: Final = 0.1
 
 
 class Ports:
@@ -27,3 +30,23 @@ class Ports:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         sock.bind((self._host, 0))
         return f"{self._host}:{sock.getsockname()[1]}"
+
+
+async def until_free(address: str) -> None:
+    """Returns when nobody has `address`, which is "HOST:PORT".
+
+    While a process is down, the system may give the port of its door to a connection of somebody else, which mostly ends soon.
+    """
+    host, _, port = address.rpartition(":")
+    while not _is_free(host, int(port)):  # noqa: ASYNC110  # the system tells nobody
+        await asyncio.sleep(LOOK_S)
+
+
+def _is_free(host: str, port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError:
+            return False
+    return True

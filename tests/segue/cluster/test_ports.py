@@ -1,0 +1,21 @@
+"""Ports that stay free, and those that are free again."""
+
+import asyncio
+import socket
+
+from segue.cluster.ports import until_free
+from tests.support.eventually import eventually
+
+
+async def test_whoever_wants_a_port_that_a_connection_was_given_waits_until_that_is_gone() -> None:
+    """The port of a door is free while its process is down, and may be that of any connection then."""
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as connection:
+        host, port = connection.getsockname()
+        waiting = asyncio.create_task(until_free(f"{host}:{port}"))
+        await asyncio.sleep(0)
+        assert not waiting.done()
+        accepted, _ = server.accept()
+        accepted.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\x00\x00\x00\x00\x00\x00\x00")  # nothing is left of it
+        accepted.close()
+        connection.close()
+        await eventually(waiting.done, "the port is not free again")
