@@ -61,21 +61,27 @@ def gaps(user: User) -> list[dict[str, Any]]:
     return [answer for answer in user.answers if answer["op"] == "gap"]
 
 
+async def two_changes_of_which_bob_has_one(c: Cluster, ann: User, bob: User) -> str:
+    """Changes each topic twice, which both follow. Returns the point of bob, who goes away after the first change."""
+    for user in (ann, bob):
+        await user.ask("subscribe", topics=TOPICS, recover=True)
+    await is_whole(c)
+    for topic in TOPICS:
+        assert await change(c, topic, 0)
+    await ann.heard(len(TOPICS))
+    await bob.heard(len(TOPICS))
+    point = await bob.point()
+    await bob.ws.close()
+    for topic in TOPICS:
+        assert await change(c, topic, 1)
+    return point
+
+
 async def test_an_heir_goes_on_where_its_owner_was_when_that_is_killed(tcp: bool) -> None:
     """DPS-18: nothing is lost or doubled, the new epoch says `after`, nobody hears of a gap, and who was away recovers."""
     async with Cluster(sites=1, brokers=3, tcp=tcp, change=copied) as c:
         async with c.user("ann") as ann, c.user("bob") as bob:
-            for user in (ann, bob):
-                await user.ask("subscribe", topics=TOPICS, recover=True)
-            await is_whole(c)
-            for topic in TOPICS:
-                assert await change(c, topic, 0)
-            await ann.heard(len(TOPICS))
-            await bob.heard(len(TOPICS))
-            point = await bob.point()
-            await bob.ws.close()
-            for topic in TOPICS:
-                assert await change(c, topic, 1)
+            point = await two_changes_of_which_bob_has_one(c, ann, bob)
             dead = owned_by(c, "b3")
             assert 0 < len(dead) < len(TOPICS)
             await c.crash("sto/b3")
@@ -98,17 +104,7 @@ async def test_nobody_hears_of_a_gap_when_an_owner_is_killed_and_is_there_again_
     """DPS-5, DPS-18: it is out of one view and back in the next. Its heirs have everything, and what they say of it counts."""
     async with Cluster(sites=1, brokers=3, tcp=tcp, change=unmissed) as c:
         async with c.user("ann") as ann, c.user("bob") as bob:
-            for user in (ann, bob):
-                await user.ask("subscribe", topics=TOPICS, recover=True)
-            await is_whole(c)
-            for topic in TOPICS:
-                assert await change(c, topic, 0)
-            await ann.heard(len(TOPICS))
-            await bob.heard(len(TOPICS))
-            point = await bob.point()
-            await bob.ws.close()
-            for topic in TOPICS:
-                assert await change(c, topic, 1)
+            point = await two_changes_of_which_bob_has_one(c, ann, bob)
             assert 0 < len(owned_by(c, "b3")) < len(TOPICS)
             aggregator = c.of("aggregator")[0]
             number = aggregator.view().number
