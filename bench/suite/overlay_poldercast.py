@@ -4,7 +4,7 @@ from typing import Final, NamedTuple
 
 from ..micro.overlay_poldercast import PolderFigures, PolderPlan
 from ..runner import Record, Runner
-from ..table import MarkdownTable, verdict
+from ..table import Columns, MarkdownTable, of_columns, verdict
 from .stored import program
 
 
@@ -30,32 +30,49 @@ _COMPARED: Final = 300
 _TIMES: Final = 50
 
 
+class _MeasuredSize(NamedTuple):
+    """A size, and what was `found` of it."""
+
+    size: PolderTarget
+    found: PolderFigures
+
+    @property
+    def cycle_us(self) -> float:
+        """The microseconds that a node takes for a cycle."""
+        return 1e6 * self.found.cycles_s / max(1, self.found.cycles) / self.size.nodes
+
+
+def _judged(value: float, target: float | None) -> str:
+    return "" if target is None else verdict(value, target)
+
+
+COLUMNS: Final[Columns[_MeasuredSize]] = (
+    ("nodes", lambda mine: f"{mine.size.nodes:,}"),
+    ("pairs", lambda mine: f"{mine.found.pairs:,}"),
+    ("cycles", lambda mine: str(mine.found.cycles)),
+    ("incomplete rings", lambda mine: f"{mine.found.incomplete:.2%}"),
+    ("s", lambda mine: f"{mine.found.cycles_s:.1f}"),
+    ("target", lambda mine: _judged(mine.found.cycles_s, mine.size.cycles_s)),
+    ("events, s", lambda mine: f"{mine.found.events_s:.2f}"),
+    ("target", lambda mine: _judged(mine.found.events_s, mine.size.events_s)),
+    ("peak, MB", lambda mine: f"{mine.found.peak_bytes / 1e6:.0f}"),
+    ("target", lambda mine: _judged(mine.found.peak_bytes, mine.size.peak_bytes)),
+    ("µs a node and cycle", lambda mine: f"{mine.cycle_us:.0f}"),
+)
+
+
 def measure(runner: Runner) -> list[MarkdownTable]:
     """Measures each size once. `--seconds` under 5 stops at 3,000 nodes."""
     sizes = [each for each in SIZES if runner.seconds(5) >= 5 or each.nodes <= _SHORT]
-    head = [
-        "nodes",
-        "pairs",
-        "cycles",
-        "incomplete rings",
-        "s",
-        "target",
-        "events, s",
-        "target",
-        "peak, MB",
-        "target",
-        "µs a node and cycle",
-    ]
     found = {each: _figures(runner, each, compared=each is sizes[0]) for each in sizes}
     first = found[sizes[0]]
     judged = verdict(first.times_faster, _TIMES, most=False)
     note = f"A cycle of {_COMPARED} nodes is {first.times_faster:.0f} times faster compiled than interpreted ({judged})."
-    rows = [_row(size, each) for size, each in found.items()]
     notes = [
         "Processor time on a graph of friends, from a cold start until 99 % of the rings are complete; then an event on each topic.",
         note,
     ]
-    return [MarkdownTable("PolderCast in the simulator", head, rows, notes)]
+    return [of_columns("PolderCast in the simulator", COLUMNS, [_MeasuredSize(size, each) for size, each in found.items()], notes)]
 
 
 def _figures(runner: Runner, size: PolderTarget, *, compared: bool) -> PolderFigures:
@@ -74,23 +91,3 @@ def _numbers(found: PolderFigures) -> dict[str, float]:
         "peak_bytes": float(found.peak_bytes),
         "times_faster": found.times_faster,
     }
-
-
-def _row(size: PolderTarget, found: PolderFigures) -> list[str]:
-    return [
-        f"{size.nodes:,}",
-        f"{found.pairs:,}",
-        str(found.cycles),
-        f"{found.incomplete:.2%}",
-        f"{found.cycles_s:.1f}",
-        _judged(found.cycles_s, size.cycles_s),
-        f"{found.events_s:.2f}",
-        _judged(found.events_s, size.events_s),
-        f"{found.peak_bytes / 1e6:.0f}",
-        _judged(found.peak_bytes, size.peak_bytes),
-        f"{1e6 * found.cycles_s / max(1, found.cycles) / size.nodes:.0f}",
-    ]
-
-
-def _judged(value: float, target: float | None) -> str:
-    return "" if target is None else verdict(value, target)

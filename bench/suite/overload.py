@@ -1,12 +1,12 @@
 """Overload: what comes over a link to another site that gets more than it can carry, by what is done with the rest."""
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
 from ..micro.overload import OverloadFigures, OverloadPlan, Policy
 from ..runner import Record, Runner
-from ..table import MarkdownTable, median, spread, verdict
+from ..table import Columns, MarkdownTable, median, of_columns, spread, verdict
 from .stored import program
 
 LOADS: Final = (0.5, 0.9, 1.2, 2.0)
@@ -18,6 +18,45 @@ POLICIES: Final[dict[Policy, str]] = {
 }
 # At the highest load, over first-in drop.
 LEAST: Final = 1.3
+
+
+class _MeasuredPolicy(NamedTuple):
+    """The runs of a policy at a load, among all that were `found`."""
+
+    load: float
+    policy: Policy
+    found: dict[tuple[float, Policy], list[OverloadFigures]]
+
+    @property
+    def runs(self) -> list[OverloadFigures]:
+        """Its runs."""
+        return self.found[self.load, self.policy]
+
+    @property
+    def one(self) -> OverloadFigures:
+        """One of its runs: what came is the same in each."""
+        return self.runs[0]
+
+    def over(self, other: Policy, least: float) -> str:
+        """Returns how many times as much useful as `other` it delivers in a CPU second, and whether that is what it must be."""
+        pairs = zip(self.runs, self.found[self.load, other], strict=True)
+        times = median([(ours.useful / ours.cpu_s) / max(theirs.useful / theirs.cpu_s, 1e-9) for ours, theirs in pairs])
+        is_asked = self.load == LOADS[-1] and self.policy in ("conflate", "gain")
+        return f"{times:.2f}" + (f" ({verdict(times, least, most=False)})" if is_asked else "")
+
+
+COLUMNS: Final[Columns[_MeasuredPolicy]] = (
+    ("load", lambda mine: str(mine.load)),
+    ("what is done", lambda mine: POLICIES[mine.policy]),
+    ("events", lambda mine: f"{mine.one.events:,}"),
+    ("deliveries", lambda mine: f"{mine.one.deliveries / mine.one.due:.1%}"),
+    ("useful", lambda mine: f"{mine.one.useful / mine.one.due:.1%}"),
+    ("age p50 ms", lambda mine: f"{mine.one.p50_s * 1000:,.0f}"),
+    ("deliveries / CPU s", lambda mine: spread([each.deliveries / each.cpu_s for each in mine.runs], ",.0f")),
+    ("useful / CPU s", lambda mine: spread([each.useful / each.cpu_s for each in mine.runs], ",.0f")),
+    ("over first-in drop", lambda mine: mine.over("drop", LEAST)),
+    ("over plain batching", lambda mine: mine.over("batch", 1.0)),
+)
 
 
 def measure(runner: Runner) -> list[MarkdownTable]:
@@ -33,41 +72,5 @@ def measure(runner: Runner) -> list[MarkdownTable]:
                 plain = {name: float(value) for name, value in msgspec.structs.asdict(figures).items()}
                 runner.keep(Record(benchmark="overload", who=f"{who} at {load}", run=run, figures=plain))
                 found.setdefault((load, policy), []).append(figures)
-    head = [
-        "load",
-        "what is done",
-        "events",
-        "deliveries",
-        "useful",
-        "age p50 ms",
-        "deliveries / CPU s",
-        "useful / CPU s",
-        "over first-in drop",
-        "over plain batching",
-    ]
-    rows = [_row(load, policy, found) for load in LOADS for policy in POLICIES]
-    return [MarkdownTable(f"Overload: a site link at {', '.join(map(str, LOADS))} of what it carries", head, rows)]
-
-
-def _row(load: float, policy: Policy, found: dict[tuple[float, Policy], list[OverloadFigures]]) -> list[str]:
-    results = found[load, policy]
-    one = results[0]  # what came is the same in each run
-    over_drop, over_batch = (_ratio(results, found[load, other]) for other in ("drop", "batch"))
-    is_asked = load == LOADS[-1] and policy in ("conflate", "gain")
-    return [
-        str(load),
-        POLICIES[policy],
-        f"{one.events:,}",
-        f"{one.deliveries / one.due:.1%}",
-        f"{one.useful / one.due:.1%}",
-        f"{one.p50_s * 1000:,.0f}",
-        spread([each.deliveries / each.cpu_s for each in results], ",.0f"),
-        spread([each.useful / each.cpu_s for each in results], ",.0f"),
-        f"{over_drop:.2f}" + (f" ({verdict(over_drop, LEAST, most=False)})" if is_asked else ""),
-        f"{over_batch:.2f}" + (f" ({verdict(over_batch, 1.0, most=False)})" if is_asked else ""),
-    ]
-
-
-def _ratio(ours: list[OverloadFigures], theirs: list[OverloadFigures]) -> float:
-    pairs = zip(ours, theirs, strict=True)
-    return median([(one.useful / one.cpu_s) / max(two.useful / two.cpu_s, 1e-9) for one, two in pairs])
+    measured = [_MeasuredPolicy(load, policy, found) for load in LOADS for policy in POLICIES]
+    return [of_columns(f"Overload: a site link at {', '.join(map(str, LOADS))} of what it carries", COLUMNS, measured)]

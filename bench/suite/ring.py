@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Sequence
 from statistics import median
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -11,7 +11,7 @@ from ..micro.ring_steps import PhaseFigures, RingLoadPlan, RingPhase
 from ..process import spawned
 from ..runner import Record, Runner
 from ..servers.segue import ring_site
-from ..table import MarkdownTable, spread, verdict
+from ..table import Columns, MarkdownTable, of_columns, spread, verdict
 
 SLOTS: Final = ["b1", "b2", "b3", "b4", "b5"]
 BEFORE: Final = SLOTS[:3]
@@ -23,6 +23,44 @@ MOST_MORE_MS: Final = 100.0
 MOST_TIMES: Final = 1.2
 FULL: Final = 256
 PHASES: Final = {"idle": "three brokers", "up": "to five", "five": "five brokers", "down": "back to three"}
+
+
+class _MeasuredPhase(NamedTuple):
+    """The `runs` of a phase, and those of the `idle` one, which they are compared with."""
+
+    phase: str
+    runs: list[PhaseFigures]
+    idle: list[PhaseFigures]
+
+    @property
+    def times(self) -> float:
+        """How many times longer than idle the topics took that do not move."""
+        return median(each.others.p99_ms for each in self.runs) / median(each.others.p99_ms for each in self.idle)
+
+    @property
+    def most_ms(self) -> float:
+        """The target of the topics that move."""
+        return median(each.move.p99_ms for each in self.idle) + MOST_MORE_MS
+
+    def judged(self, value: float, most: float, form: str = "{}") -> str:
+        """Returns whether `value` keeps its target; nothing of a phase in which no topic moves."""
+        return form.format(verdict(value, most)) if self.phase in ("up", "down") else ""
+
+
+COLUMNS: Final[Columns[_MeasuredPhase]] = (
+    ("phase", lambda mine: PHASES[mine.phase]),
+    ("seconds", lambda mine: spread([each.seconds for each in mine.runs], ".1f")),
+    ("target", lambda mine: mine.judged(median(each.seconds for each in mine.runs), MOST_S)),
+    ("moved topics p50 ms", lambda mine: spread([each.move.p50_ms for each in mine.runs], ".1f")),
+    ("p99 ms", lambda mine: spread([each.move.p99_ms for each in mine.runs], ".1f")),
+    ("target", lambda mine: mine.judged(median(each.move.p99_ms for each in mine.runs), mine.most_ms)),
+    ("others p50 ms", lambda mine: spread([each.others.p50_ms for each in mine.runs], ".1f")),
+    ("p99 ms", lambda mine: spread([each.others.p99_ms for each in mine.runs], ".1f")),
+    ("times idle", lambda mine: f"{mine.times:.2f}{mine.judged(mine.times, MOST_TIMES, ' ({})')}"),
+    ("lost", lambda mine: str(max(each.lost for each in mine.runs))),
+    ("twice", lambda mine: str(max(each.twice for each in mine.runs))),
+    ("refused", lambda mine: str(max(each.refused for each in mine.runs))),
+)
 
 
 def measure(runner: Runner) -> list[MarkdownTable]:
@@ -40,24 +78,10 @@ def rings(runner: Runner, topics: int, rate: float) -> list[MarkdownTable]:
             found[phase].append(figures)
             plain = {"seconds": figures.seconds, "move_p99_ms": figures.move.p99_ms, "others_p99_ms": figures.others.p99_ms}
             runner.keep(Record(benchmark="ring", who=phase, run=run, figures=plain))
-    head = [
-        "phase",
-        "seconds",
-        "target",
-        "moved topics p50 ms",
-        "p99 ms",
-        "target",
-        "others p50 ms",
-        "p99 ms",
-        "times idle",
-        "lost",
-        "twice",
-        "refused",
-    ]
-    rows = [_row(phase, mine, found["idle"]) for phase, mine in found.items()]
     text = f"Ring: {topics:,} followed topics, {rate:,.0f} events a second, each of which is one delivery"
     where = "Brokers and the aggregator share the server's core. The generator plays the access point."
-    return [MarkdownTable(text, head, rows, [f"{where} An event counts from the moment at which it was due."])]
+    measured = [_MeasuredPhase(phase, mine, found["idle"]) for phase, mine in found.items()]
+    return [of_columns(text, COLUMNS, measured, [f"{where} An event counts from the moment at which it was due."])]
 
 
 def _once(runner: Runner, topics: int, rate: float) -> dict[str, PhaseFigures]:
@@ -89,21 +113,3 @@ def _once(runner: Runner, topics: int, rate: float) -> dict[str, PhaseFigures]:
             five = played(RingPhase(seconds=seconds))
             down = played(RingPhase(shares=dict.fromkeys(BEFORE, FULL) | dict.fromkeys(SLOTS[3:], 0), drains=True))
             return {"idle": idle, "up": up, "five": five, "down": down}
-
-
-def _row(phase: str, mine: list[PhaseFigures], idle: list[PhaseFigures]) -> list[str]:
-    is_move = phase in ("up", "down")
-    most_ms = median(each.move.p99_ms for each in idle) + MOST_MORE_MS
-    times = median(each.others.p99_ms for each in mine) / median(each.others.p99_ms for each in idle)
-    return [
-        PHASES[phase],
-        spread([each.seconds for each in mine], ".1f"),
-        verdict(median(each.seconds for each in mine), MOST_S) if is_move else "",
-        spread([each.move.p50_ms for each in mine], ".1f"),
-        spread([each.move.p99_ms for each in mine], ".1f"),
-        verdict(median(each.move.p99_ms for each in mine), most_ms) if is_move else "",
-        spread([each.others.p50_ms for each in mine], ".1f"),
-        spread([each.others.p99_ms for each in mine], ".1f"),
-        f"{times:.2f} ({verdict(times, MOST_TIMES)})" if is_move else f"{times:.2f}",
-        *(str(max(count)) for count in ([each.lost for each in mine], [each.twice for each in mine], [each.refused for each in mine])),
-    ]
