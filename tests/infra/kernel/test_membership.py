@@ -343,6 +343,20 @@ def shares_of(site: Simulation, slot: str, since: int = 0) -> list[int]:
     return [share for share, before in zip(found, [None, *found], strict=False) if share != before]
 
 
+def shares_of_a_new_process(slot: str) -> list[int]:
+    """Returns the shares of `slot`, whose process had begun to leave, ended before it was out, and is started again."""
+    site = whole(3, steps=4)
+    site.stuck = {"b3"}
+    site.leave(slot)
+    site.run(BEAT_S)
+    site.crash(slot)
+    since = len(site.issued)
+    site.start(slot)
+    site.stuck = set()
+    site.check_agreement()
+    return shares_of(site, slot, since)
+
+
 def test_who_comes_to_a_view_begins_with_nothing_and_grows_in_steps() -> None:
     """DPS-15."""
     site = whole(3, steps=4)
@@ -431,30 +445,12 @@ def test_where_somebody_knows_nothing_of_shares_there_are_no_steps() -> None:
 
 def test_a_process_that_comes_back_before_its_slot_is_out_begins_anew() -> None:
     """It left, was stopped, and is started again: its place in the view was that of the one before."""
-    site = whole(3, steps=4)
-    site.stuck = {"b3"}
-    site.leave("b2")
-    site.run(BEAT_S)
-    site.crash("b2")
-    since = len(site.issued)
-    site.start("b2")
-    site.stuck = set()
-    site.check_agreement()
-    assert shares_of(site, "b2", since)[-5:] == [0, 64, 128, 192, 256]
+    assert shares_of_a_new_process("b2")[-5:] == [0, 64, 128, 192, 256]
 
 
 def test_a_process_that_comes_back_before_its_slot_is_out_begins_anew_also_when_it_is_the_lowest() -> None:
     """DPS-15: it ended while it left. The new process took that over, gave away what was left, and stayed in the view with nothing."""
-    site = whole(3, steps=4)
-    site.stuck = {"b3"}
-    site.leave("b1")
-    site.run(BEAT_S)
-    site.crash("b1")
-    since = len(site.issued)
-    site.start("b1")
-    site.stuck = set()
-    site.check_agreement()
-    assert shares_of(site, "b1", since)[-5:] == [0, 64, 128, 192, 256]
+    assert shares_of_a_new_process("b1")[-5:] == [0, 64, 128, 192, 256]
 
 
 @pytest.mark.parametrize("slot", ["b1", "b2"])
