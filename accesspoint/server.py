@@ -31,6 +31,9 @@ from .timeouts import Timeouts
 from .upstream import Upstream
 
 TICK_S: Final = 0.25
+# What it costs to forget a client, and each of its topics, beside a byte of a long message (see `Shares`).
+LEAVE_COST: Final = 128
+TOPIC_COST: Final = 4
 
 
 class AccessPoint:
@@ -191,8 +194,15 @@ class AccessPoint:
         self.core.slow.resumed(connection)
 
     def lost(self, connection: Connection) -> None:
-        """Forgets a connection that is gone."""
+        """Forgets a connection that is gone; a share in each turn where very many go at once, as if the rest had gone later."""
         self.timeouts.lost(connection)
+        self._forget(connection)
+
+    def _forget(self, connection: Connection) -> None:
+        if not self.shares.take():
+            self.shares.wait(partial(self._forget, connection))
+            return
+        self.shares.spend(LEAVE_COST + TOPIC_COST * self.core.hub.count(connection))
         self.core.leave(connection, "lost")
         connection.place.give_back()
 

@@ -22,7 +22,7 @@ from accesspoint.connection import Connection
 from accesspoint.options import AccessPointOptions
 from accesspoint.point import write_point
 from accesspoint.recent_answer import RecentAnswer
-from accesspoint.server import TICK_S, AccessPoint
+from accesspoint.server import LEAVE_COST, TICK_S, TOPIC_COST, AccessPoint
 from accesspoint.session import SessionState
 from accesspoint.timeouts import GOODBYE_S
 from infra.kernel.codes import ALL, Code
@@ -400,6 +400,30 @@ async def test_while_a_hundred_flood_one_who_asks_is_answered_in_the_same_turn_o
             await site.turn()
             assert sum(len(transport.writes) for transport in flooders) - before <= WHOLE // SHARE + 1
         assert waited <= rounds + 1
+    await site.point.close()
+
+
+async def test_of_a_thousand_that_are_lost_at_once_a_share_is_forgotten_in_each_turn() -> None:
+    """DPS-26: ten thousand clients of 60 topics that went together held up everybody else for half a second."""
+    site = Flooded(max_connections_per_user=2000)
+    topics = [f"hm://presence/user/u{number}/" for number in range(60)]
+    clients = [Client(site.point) for _ in range(1000)]
+    await turns(200)
+    for client in clients:
+        client.send({"op": "subscribe", "topics": topics})
+    await turns(200)
+    core = site.point.core
+    assert (len(core.sessions), core.hub.subscriptions) == (1000, 60_000)
+    at_once = WHOLE // (LEAVE_COST + TOPIC_COST * 60) + 1
+    for client in clients:
+        client.connection.connection_lost(None)
+    lengths = [len(core.sessions)]
+    while core.sessions:
+        await site.turn()
+        lengths.append(len(core.sessions))
+    assert lengths[0] >= 1000 - at_once
+    assert all(0 < before - after <= at_once for before, after in pairwise(lengths))
+    assert core.hub.subscriptions == 0
     await site.point.close()
 
 
