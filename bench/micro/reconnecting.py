@@ -1,7 +1,7 @@
 """`python -m bench.micro.reconnecting PLAN` drops its clients, lets them miss events, and connects them again.
 
-It prints a line when all is missed, waits for a line, lets the clients come back, and prints what it measured. Some come back one by
-one before that, without anybody else.
+It prints a line when all is missed, and waits for one. Then it lets the clients come back, and prints a line when they are there. With the
+next line that it gets, all leave at once, and it prints what it measured. Some come back one by one before that, without anybody else.
 """
 
 import asyncio
@@ -66,7 +66,7 @@ class ReconnectFigures(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def measure(plan: ReconnectPlan) -> ReconnectFigures:
-    """Measures those who come back alone, waits for a line on standard input, and measures all others."""
+    """Measures those who come back alone, waits for a line on standard input, and measures all others. They leave with the next line."""
     server: Returning = ReturningToSegue(plan.target) if plan.target.speaks == "segue" else ReturningToNats(plan.target)
     plain, workload = server.plain(), GeneratedWorkload(plan.shape)
     topics = [plain.topic(f"{plan.shape.prefix}{number}") for number in range(plan.shape.topics)]
@@ -83,10 +83,12 @@ async def measure(plan: ReconnectPlan) -> ReconnectFigures:
     hellos = after.hellos(follows)
     alone = [await _connected_ms(after, hello) for hello in hellos[: plan.alone]]
     click.echo("missed")
-    await asyncio.to_thread(sys.stdin.readline)
+    await _line()
     begun_s, begun_cpu_s = time.monotonic(), sum(map(cpu_s, plan.target.pids))
     await after.connect(hellos[plan.alone :], HANDSHAKES)
     seconds, used_s = time.monotonic() - begun_s, sum(map(cpu_s, plan.target.pids)) - begun_cpu_s
+    click.echo("back")
+    await _line()
     after.leave()
     return ReconnectFigures(
         alone=Latencies.of(alone),
@@ -97,6 +99,10 @@ async def measure(plan: ReconnectPlan) -> ReconnectFigures:
         replayed=recovering.replayed,
         recovered=recovering.recovered,
     )
+
+
+async def _line() -> None:
+    await asyncio.to_thread(sys.stdin.readline)
 
 
 def _clients(plan: ReconnectPlan, dialect: Dialect) -> Clients:

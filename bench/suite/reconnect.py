@@ -34,16 +34,21 @@ class _Server(NamedTuple):
     plain: str
 
 
-class _MeasuredServer(NamedTuple):
-    """The `runs` of those who came to a server, and those of `plain`, which they are compared with.
+class _Pair(NamedTuple):
+    """Others at a server: `idle`, `beside` those who come, and as all of these are `leaving` at once."""
 
-    `others`: how many times longer than idle the others there took meanwhile.
-    """
+    idle: RunResult
+    beside: RunResult
+    leaving: RunResult
+
+
+class _MeasuredServer(NamedTuple):
+    """The `runs` of those who came to a server, and those of `plain`, which they are compared with. `pairs`: the others there."""
 
     who: str
     runs: list[ReconnectFigures]
     plain: list[ReconnectFigures]
-    others: list[float]
+    pairs: list[_Pair]
 
     @property
     def recovers(self) -> bool:
@@ -59,6 +64,16 @@ class _MeasuredServer(NamedTuple):
     def times(self) -> float:
         """How many times longer it took than without recovery."""
         return median(each.seconds for each in self.runs) / median(each.seconds for each in self.plain)
+
+    @property
+    def others(self) -> list[float]:
+        """How many times longer than idle the others took while all came."""
+        return [pair.beside.p99_ms / max(pair.idle.p99_ms, 1e-3) for pair in self.pairs]
+
+    @property
+    def as_all_leave(self) -> list[float]:
+        """How many times longer than idle the others took while all left."""
+        return [pair.leaving.p99_ms / max(pair.idle.p99_ms, 1e-3) for pair in self.pairs]
 
     def judged(self, value: float, most: float, form: str = "{}") -> str:
         """Returns whether `value` keeps its target; nothing of a server that is not ours."""
@@ -80,6 +95,7 @@ COLUMNS: Final[Columns[_MeasuredServer]] = (
         "others' p99, times idle",
         lambda server: spread(server.others, ".1f") + server.judged(median(server.others), MOST_OTHERS, " ({})"),
     ),
+    ("as all leave", lambda server: spread(server.as_all_leave, ".1f")),
 )
 
 
@@ -98,25 +114,23 @@ def reconnects(runner: Runner, shape: WorkloadShape, alone: int) -> list[Markdow
     if "nats" in runner.present():
         servers |= {NATS: _Server(nats_with_streams, NATS), JETSTREAM: _Server(nats_with_streams, NATS)}
     found: dict[str, list[ReconnectFigures]] = {who: [] for who in servers}
-    others: dict[str, list[float]] = {who: [] for who in servers}
+    pairs: dict[str, list[_Pair]] = {who: [] for who in servers}
     for run in range(runner.runs):
         for who, (start, plain) in servers.items():
             runner.tell(f"reconnect: {who}, run {run + 1} of {runner.runs}")
             with start(runner.setting) as target:
-                figures, idle, beside = _once(runner, target, shape, alone, recovers=who != plain)
+                figures, pair = _once(runner, target, shape, alone, recovers=who != plain)
             found[who].append(figures)
-            others[who].append(beside.p99_ms / max(idle.p99_ms, 1e-3))
-            for when, result in (("idle", idle), ("beside", beside)):
+            pairs[who].append(pair)
+            for when, result in pair._asdict().items():
                 runner.keep(Record(benchmark="reconnect", who=f"{who}, {when}", run=run, result=result))
     text = f"Reconnect: {found[WITH][0].clients:,} clients with 60 topics each, {MISSED:g} events missed"
     notes = ["Broker, aggregator and access point on the server's core, with the limits that are usual; so is NATS."]
-    measured = [_MeasuredServer(who, found[who], found[plain], others[who]) for who, (_, plain) in servers.items()]
+    measured = [_MeasuredServer(who, found[who], found[plain], pairs[who]) for who, (_, plain) in servers.items()]
     return [of_columns(text, COLUMNS, measured, notes)]
 
 
-def _once(
-    runner: Runner, target: Target, shape: WorkloadShape, alone: int, *, recovers: bool
-) -> tuple[ReconnectFigures, RunResult, RunResult]:
+def _once(runner: Runner, target: Target, shape: WorkloadShape, alone: int, *, recovers: bool) -> tuple[ReconnectFigures, _Pair]:
     publishing: Publishing = "single" if target.speaks == "segue" else "tcp"
     pair_plan = GeneratorPlan(target=target, shape=PAIR, publishing=publishing, rate=EVENTS_PER_S, publishers=1)
     plan = ReconnectPlan(target=target, shape=shape, missed=MISSED, alone=alone, recovers=recovers)
@@ -126,4 +140,7 @@ def _once(
         idle = pair.run(Go(seconds=runner.seconds(5)))
         herd.say(b"")
         beside = pair.run(Go(seconds=runner.seconds(5)))
-        return msgspec.json.decode(herd.line(), type=ReconnectFigures), idle, beside
+        herd.line()  # all are back
+        herd.say(b"")
+        leaving = pair.run(Go(seconds=runner.seconds(2)))
+        return msgspec.json.decode(herd.line(), type=ReconnectFigures), _Pair(idle, beside, leaving)
