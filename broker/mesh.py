@@ -189,6 +189,7 @@ class SiblingLink:
     """The handler of a link between two brokers of one site.
 
     - `rest`: the handler of what is forwarded: to us where the other has called, from us where we have.
+    - `goes_by(view)`: takes the view that the other says.
     - `left(slot)`: is called when the other says that it leaves.
     - `settled()`: is called when the other says how far it is.
     - `moved(slot, frame)`: takes what the other says of topics that move.
@@ -196,13 +197,14 @@ class SiblingLink:
     - `strayed(bodies)`: takes events of other sites that have come to it.
     """
 
-    __slots__ = ("_apart", "_left", "_link", "_mesh", "_moved", "_rest", "_settled", "_slot", "_strayed")
+    __slots__ = ("_apart", "_goes_by", "_left", "_link", "_mesh", "_moved", "_rest", "_settled", "_slot", "_strayed")
 
     def __init__(
         self,
         mesh: Mesh,
         link: Link,
         rest: LinkHandler,
+        goes_by: Callable[[View], None],
         left: Callable[[str], None],
         settled: Callable[[], None],
         moved: Callable[[str, Moved | KeptEvents | Past | Sealed], None],
@@ -210,7 +212,7 @@ class SiblingLink:
         strayed: Callable[[Sequence[bytes]], None],
     ) -> None:
         self._mesh, self._link, self._slot, self._rest = mesh, link, link.peer.node, rest
-        self._left, self._settled, self._moved, self._apart, self._strayed = left, settled, moved, apart, strayed
+        self._goes_by, self._left, self._settled, self._moved, self._apart, self._strayed = goes_by, left, settled, moved, apart, strayed
 
     def frames(self, frames: list[AnyFrame]) -> None:
         """Takes signs of life, views, and what is forwarded, in order: events count under the view that came before them."""
@@ -218,7 +220,7 @@ class SiblingLink:
         for frame in frames:
             match frame:
                 case Heartbeat(view):
-                    self._mesh.offer(view)
+                    self._goes_by(view)
                 case Leaving():
                     if not self._mesh.is_over(self._link):
                         self._left(self._slot)

@@ -31,7 +31,7 @@ from .heirs import Heirs
 from .mesh import Mesh, SiblingLink
 from .moving import TopicMoves
 from .options import BrokerOptions
-from .publishing import PublishingLink, Submit
+from .publishing import PublishingLinks
 from .splits import Splits
 from .subscribers import Subscribers
 from .succession import SuccessionLink
@@ -68,8 +68,8 @@ class Aggregators:
 class PublishingServices:
     """The services of this site that publish."""
 
-    def __init__(self, mesh: Mesh, submit: Submit) -> None:
-        self._mesh, self._submit = mesh, submit
+    def __init__(self, mesh: Mesh, publishing: PublishingLinks) -> None:
+        self._mesh, self._publishing = mesh, publishing
 
     def admit(self, hello: Hello) -> None:
         """Raises `Refused` for a service of another site."""
@@ -77,7 +77,7 @@ class PublishingServices:
 
     def link_up(self, link: Link) -> LinkHandler:
         """Returns the handler of a publishing link."""
-        return PublishingLink(link, self._submit, lambda view: None)  # a service says nothing of brokers that they do not know
+        return self._publishing.link_up(link)  # a service says nothing of brokers that they do not know
 
 
 class HearingServices:
@@ -119,7 +119,7 @@ class OtherBrokers:
     - `mesh`: those of this site; `left(slot)` is called when one of them says that it leaves, `settled()` when one says how far it is.
     - `far`: the client of each other site; `relay` takes the events that come from there.
     - `subscribers`: where the counterparts that call us go.
-    - `submit`: where events go that a broker of this site forwards.
+    - `publishing`: where brokers of this site go that forward events to us.
     - `moves`: what goes with topics from one broker of this site to another.
     - `strayed(bodies)`: takes events of other sites that have come to another broker of this one.
     - `splits`: what parts of this site have served without knowing of each other.
@@ -134,7 +134,7 @@ class OtherBrokers:
         far: Mapping[str, SiteClient],
         subscribers: Subscribers,
         *,
-        submit: Submit,
+        publishing: PublishingLinks,
         relay: Callable[[Deliver], None],
         left: Callable[[str], None],
         settled: Callable[[], None],
@@ -146,7 +146,7 @@ class OtherBrokers:
     ) -> None:
         self._copies, self._heirs = copies, heirs
         self._sites, self._core, self._mesh, self._far, self._subscribers = options.sites, core, mesh, far, subscribers
-        self._submit, self._relay, self._left, self._moves = submit, relay, left, moves
+        self._publishing, self._relay, self._left, self._moves = publishing, relay, left, moves
         self._settled, self._strayed, self._splits = settled, strayed, splits
 
     def admit(self, hello: Hello) -> None:
@@ -166,7 +166,12 @@ class OtherBrokers:
 
     def _sibling(self, link: Link) -> LinkHandler:
         called = link.dialled is not None
-        rest = self._mesh.client.link_up(link) if called else PublishingLink(link, self._submit, self._mesh.offer)
+        rest: LinkHandler
+        if called:
+            rest, goes_by = self._mesh.client.link_up(link), self._mesh.offer
+        else:
+            rest = self._publishing.link_up(link, self._mesh.offer)
+            goes_by = rest.goes_by
         self._mesh.join(link)
         self._mesh.offer(link.peer.view)
         if called:
@@ -174,7 +179,9 @@ class OtherBrokers:
             self._splits.link_up(link.peer.node)
             if self._heirs is not None:
                 self._heirs.link_up(link.peer.node)
-        sibling = SiblingLink(self._mesh, link, rest, self._left, self._settled, self._moves.take, self._splits.take, self._strayed)
+        sibling = SiblingLink(
+            self._mesh, link, rest, goes_by, self._left, self._settled, self._moves.take, self._splits.take, self._strayed
+        )
         return SuccessionLink(link, sibling, self._copies, self._heirs)
 
     def _far_handler(self, link: Link) -> LinkHandler:

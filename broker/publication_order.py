@@ -43,6 +43,11 @@ class PublicationOrder:
         self._waiting: dict[Way, deque[tuple[int, Go]]] = {}
         self._deadline_s = 0.0
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is on its way to an owner, and nothing waits."""
+        return not self._sent and not self._waiting
+
     def sent(self, slot: str, hops: int, topics: Collection[Topic]) -> int:
         """Returns a number for events of `topics`, which go to `slot` now, or wait for it to be their owner.
 

@@ -32,18 +32,45 @@ def not_yours(kinds: frozenset[Kind], kind: Kind) -> Refused:
     return Refused("forbidden", f"this service may publish on {', '.join(sorted(kinds))} topics, not on {kind}; {_WAY[kind]}")
 
 
+class PublishingLinks:
+    """The links that publish here, and by which view of the site each of their peers goes. `submit`: takes the events."""
+
+    def __init__(self, submit: Submit) -> None:
+        self._submit = submit
+        self._links: set[PublishingLink] = set()
+
+    def link_up(self, link: Link, learn: Callable[[View], None] = lambda view: None) -> "PublishingLink":
+        """Returns the handler of one more link. `learn(view)` is called with each view that its peer says."""
+        handler = PublishingLink(link, self._submit, learn, self._links.discard)
+        self._links.add(handler)
+        return handler
+
+    def go_by(self, view: View) -> bool:
+        """Returns whether all go by `view`, or a later one. Nothing comes any more then that was sent under an earlier one."""
+        return all(each.view.order >= view.order for each in self._links)
+
+
 class PublishingLink:
     """The handler of a link that publishes.
 
+    - `view`: the newest view that the peer has said. What it sends behind that it sends under this view, or a later one.
     - `submit`: takes the events.
-    - `learn(view)`: is called with the view of the site, which heartbeats carry.
+    - `learn(view)`: is called with each view that it says.
+    - `forget(handler)`: is called when the link is lost.
     """
 
-    __slots__ = ("_learn", "_link", "_prefix", "_submit")
+    __slots__ = ("_forget", "_learn", "_link", "_prefix", "_submit", "view")
 
-    def __init__(self, link: Link, submit: Submit, learn: Callable[[View], None]) -> None:
-        self._link, self._submit, self._learn = link, submit, learn
+    def __init__(
+        self,
+        link: Link,
+        submit: Submit,
+        learn: Callable[[View], None] = lambda view: None,
+        forget: Callable[["PublishingLink"], None] = lambda handler: None,
+    ) -> None:
+        self._link, self._submit, self._learn, self._forget = link, submit, learn, forget
         self._prefix = Prefix()
+        self.view = link.peer.view
 
     def frames(self, frames: list[AnyFrame]) -> None:
         """Takes events, and the view. Raises `Refused` as `take` does."""
@@ -52,12 +79,18 @@ class PublishingLink:
                 case Publish():
                     self.take(frame)
                 case Heartbeat(view):
-                    self._learn(view)
+                    self.goes_by(view)
                 case _:
                     raise makes_no_sense(frame, self._link.peer)
 
+    def goes_by(self, view: View) -> None:
+        """Notes the view that the peer says."""
+        self.view = view
+        self._learn(view)
+
     def down(self, reason: str) -> None:
-        """Does nothing: what was published goes on, and nobody is there to hear of it."""
+        """Forgets the link. What was published goes on, and nobody is there to hear of it."""
+        self._forget(self)
 
     def take(self, frame: Publish) -> None:
         """Takes events. The node has seen to it that the peer may publish on their topics.

@@ -28,6 +28,7 @@ from .bereavements import Bereavements
 from .client import SiteClient
 from .copies import OwnerCopies
 from .core import BrokerCore
+from .departure import Departure
 from .door import BrokerDoor
 from .event_router import Done, EventRouter
 from .figures import BrokerFigures
@@ -47,6 +48,7 @@ from .parting import Parting
 from .peer_roles import PeerRoles
 from .peers import Aggregators, HearingServices, OtherBrokers, PeerRole, PublishingServices
 from .publication_order import PublicationOrder
+from .publishing import PublishingLinks
 from .recaller import Recaller
 from .revocation_keeper import RevocationKeeper
 from .ring_keeper import RingKeeper
@@ -116,6 +118,8 @@ class Broker:
         self.copies = OwnerCopies(self.node, options.window, share, is_alone=not self.far)
         self.order = PublicationOrder(options.handover_s, options.max_handover_bytes)
         self.router = EventRouter(self.node, self.core.publish, self.mesh.client.forwarder, self.handover, self.order, self.heirs)
+        self.publishing = PublishingLinks(self.submit)
+        self.departure = Departure(self.node, self.mesh, self.moves, self.publishing, self.order, lambda: any(self.core.wanted_here()))
         self.offloading = Offloading(self.core, context.log)
         self._recaller = Recaller(self.site, self.core, self.tenure, is_alone=not self.far)
         outlets = SiteOutlets(options.overload, lambda: self.links.now_s)
@@ -163,7 +167,6 @@ class Broker:
             router=self.router,
         )
         self._view = View(0, ())
-        self._left = asyncio.Event()
 
     def _heirs_of(self, options: BrokerOptions, inheritance: Inheritance) -> Heirs | None:
         kinds = copied(options.window)
@@ -186,7 +189,7 @@ class Broker:
             self.mesh,
             self.far,
             self.subscribers,
-            submit=self.submit,
+            publishing=self.publishing,
             relay=self.site_events.relay,
             left=self._sibling_left,
             settled=self._sibling_settled,
@@ -196,7 +199,7 @@ class Broker:
             copies=self.copies,
             heirs=self.heirs,
         )
-        services = PublishingServices(self.mesh, self.submit)
+        services = PublishingServices(self.mesh, self.publishing)
         return {
             AGGREGATOR: Aggregators(self.core, self.mesh, self.subscribers),
             BROKER: brokers,
@@ -229,18 +232,12 @@ class Broker:
     async def leave(self) -> None:
         """Leaves the ring. Waits, for at most `drain_s`, until the others have taken over and no aggregator gets anything from here."""
         self.mesh.leave()
-        self._check_left()
+        self.departure.check()
         try:
             async with asyncio.timeout(self.options.drain_s):
-                await self._left.wait()
+                await self.departure.over()
         except TimeoutError:
             self._log.warning("left without a successor", after_s=self.options.drain_s)
-
-    def _check_left(self) -> None:
-        # Out of the view, not only without a share: whoever issues views may not have heard that this broker leaves, and give it topics.
-        is_done = self.node not in self.mesh.view.slots and self.moves.is_over and not any(self.core.wanted_here())
-        if is_done or not self.mesh.has_successor():
-            self._left.set()
 
     async def close(self) -> None:
         """Closes the HTTP door, its connections and all links. May be called twice."""
@@ -296,7 +293,7 @@ class Broker:
         self.site_events.order.tick(self.mesh.client.links)
         self.subscribers.settle()
         if self.mesh.draining:
-            self._check_left()
+            self.departure.check()
 
     def _moves_over(self) -> None:
         self.subscribers.serve_bereft()
@@ -322,6 +319,7 @@ class Broker:
         view, was, before = self.mesh.view, self._view, self.ring
         self.tenure.begin(was, view)
         self._view = view
+        self.departure.follow(was, view)
         self.parting.begin()
         self.splits.follow(view, is_leaving=self.mesh.draining or was == self.mesh.former_view)
         self.router.follow(view.ring, self.links.now_s)

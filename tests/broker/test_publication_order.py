@@ -41,6 +41,19 @@ def test_what_follows_waits_until_the_former_owner_has_answered_for_all_that_it_
     assert (order.awaited, order.waiting_bytes) == ({}, 0)
 
 
+def test_it_is_idle_when_nothing_is_on_its_way_and_nothing_waits() -> None:
+    """SB-24: only then a broker that leaves may close."""
+    order = PublicationOrder(1.0)
+    waits, number = Waits(order), order.sent("b1", 0, [ONE])
+    assert not order.is_idle
+    order.moved(Ring(("b2",)), 0.0)
+    assert waits.hold(ONE, "a")
+    order.tick(2.0, lambda slot: True)
+    assert (waits.gone, order.is_idle) == (["a"], False)
+    order.answered(number)
+    assert order.is_idle
+
+
 def test_what_was_forwarded_waits_for_what_was_forwarded_and_what_came_here_first_for_the_same() -> None:
     """DPS-17: where an event waits for one of the other way, two brokers may wait for each other."""
     order = PublicationOrder(1.0)

@@ -2,7 +2,7 @@
 
 from collections import deque
 from itertools import permutations
-from typing import Any
+from typing import Any, cast
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,11 +11,12 @@ from broker.event_router import EventRouter
 from broker.forwarder import Forwarder
 from broker.handover import Handover
 from broker.publication_order import PublicationOrder
-from broker.publishing import PublishingLink
+from broker.publishing import PublishingLink, PublishingLinks
 from infra.kernel.events import Event
-from infra.kernel.frames import Frame, Publish, Published
+from infra.kernel.frames import Frame, Heartbeat, Hello, Publish, Published, View
 from infra.kernel.ring import Ring
 from infra.kernel.topics import Topic, user_topic
+from infra.runtime.link import Link
 
 SLOTS = ("b1", "b2", "b3")
 HALF, ONE, OTHER, ALL = Ring(SLOTS[:2]), Ring(SLOTS[:1]), Ring(SLOTS[1:2]), Ring(SLOTS)
@@ -29,6 +30,8 @@ def of(slot: str) -> Topic:
 
 class Outlet(deque[Frame]):
     """A link whose frames wait until they are let through."""
+
+    peer = Hello("broker", "b2", "sto", 1, 1, View(0, ()))
 
     def send(self, frame: Frame) -> None:
         self.append(frame)
@@ -63,7 +66,7 @@ class Site:
 
     def _taker(self, source: str, target: str) -> PublishingLink:
         back: Any = self.answers[target, source]
-        return PublishingLink(back, self._routers[target].submit, lambda view: None)
+        return PublishingLink(back, self._routers[target].submit)
 
     def follow(self, ring: Ring, *slots: str) -> None:
         """Has brokers go by `ring`."""
@@ -171,3 +174,19 @@ def test_each_publisher_is_answered_in_the_end_whatever_crosses_on_the_way(rings
         handover.give_up()
     site.settle()
     assert len(site.answered) == published
+
+
+def test_which_view_all_go_by_follows_from_what_each_has_said_last_and_a_lost_link_says_nothing_more() -> None:
+    """Whoever learns of views hears of each."""
+    learnt: list[View] = []
+    links, outlet = PublishingLinks(lambda events, hops, done: None), cast(Link, Outlet())
+    views = [View(number, ("b2",)) for number in range(4)]
+    assert links.go_by(views[3])
+    one, other = links.link_up(outlet, learnt.append), links.link_up(outlet)
+    assert links.go_by(outlet.peer.view)
+    one.frames([Heartbeat(views[2]), Heartbeat(views[3])])
+    assert (learnt, links.go_by(views[1])) == (views[2:], False)
+    other.frames([Heartbeat(views[1])])
+    assert (links.go_by(views[1]), links.go_by(views[2])) == (True, False)
+    other.down("lost")
+    assert links.go_by(views[3])

@@ -13,8 +13,10 @@ from structlog.testing import capture_logs
 from accesspoint import source as sources
 from accesspoint.move import Step
 from accesspoint.options import AccessPointOptions
-from infra.kernel.frames import Fence, Fenced
-from tests.support.cluster import FAST, Cluster, lenient
+from broker.options import BrokerOptions
+from infra.kernel.frames import Fence, Fenced, Heartbeat, Publish
+from infra.kernel.topics import format_topic, user_topic
+from tests.support.cluster import DEADLINE_S, FAST, Cluster, lenient, steady
 from tests.support.user import User
 
 USERS = [f"u{n}" for n in range(8)]
@@ -109,6 +111,40 @@ async def test_a_broker_that_leaves_takes_nothing_new_and_passes_on_what_still_c
         await c.leave("sto/b2")
         assert (await c.post(event, broker=0))[0] == 202
         await ann.heard(2)
+
+
+def at_once(options: Any) -> Any:
+    """Returns the options of a role with which brokers leave in one step, and nobody is given up whose frames are held back."""
+    changed = msgspec.structs.replace(steady(options), link=msgspec.structs.replace(FAST, silent_s=DEADLINE_S))
+    return msgspec.structs.replace(changed, join_steps=1) if isinstance(changed, BrokerOptions) else changed
+
+
+async def test_a_broker_that_leaves_waits_for_what_is_on_its_way_to_it_and_for_what_it_has_passed_on(tcp: bool) -> None:
+    """SB-24: nothing of it is left but an event that another one had sent when it did not know of the view, and then its answer. Both
+    are held back here, and its publisher is told `accepted` all the same."""
+    async with Cluster(sites=1, brokers=3, tcp=tcp, change=at_once) as c:
+        b1, b2 = c.of("broker")[:2]
+        moving = next(topic for topic in map(user_topic, USERS) if (b1.ring.owner(topic), b1.ring.heir(topic)) == ("b2", "b3"))
+        beats = partial(c.frames, Heartbeat, "sto/b2", "sto/b3")
+
+        async def stays() -> None:
+            number = len(beats())
+            await c.until(lambda: leaving.done() or len(beats()) > number + 5)
+            assert not leaving.done()
+
+        c.plan.hold("sto/b1", "sto/b2")
+        asked = asyncio.create_task(c.post({"topic": format_topic(moving), "kind": "play", "payload": {}}))
+        await c.until(lambda: bool(c.frames(Publish, "sto/b1", "sto/b2")))
+        leaving = asyncio.create_task(c.leave("sto/b2"))
+        await c.until(lambda: "b2" not in b2.mesh.view.slots and b2.moves.is_over and not any(b2.core.wanted_here()))
+        await stays()
+        c.plan.hold("sto/b3", "sto/b2")
+        c.plan.release("sto/b1", "sto/b2")
+        await c.until(lambda: bool(c.frames(Publish, "sto/b2", "sto/b3")))
+        await stays()
+        c.plan.release("sto/b3", "sto/b2")
+        assert await asked == (202, {"accepted": 1, "rejected": []})
+        await leaving
 
 
 def in_order(user: User) -> dict[tuple[str, str], list[int]]:
