@@ -6,15 +6,19 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Final
 
+from accesspoint import server
 from aggregator import points
 from broker import copies, heir_briefing, inheritance, laggards, moving, recaller, splits, subscribers
 from infra.kernel import interest, moving_topics
+from infra.kernel.shares import WHOLE
 
 # Half of all lives have what production has.
 TURNED_SHARE: Final = 0.5
 # What production may do in one turn then: topics, ids or events.
 LITTLE: Final = (1, 2, 4)
 LITTLE_BYTES: Final = (1, 200, 1000)
+# What a client costs that goes: all of a turn, as much as it costs, and some more.
+DEAR: Final = (WHOLE, server.LEAVE_COST, WHOLE // 3)
 KNOBS: Final[tuple[tuple[ModuleType, str, tuple[int, ...]], ...]] = (
     (points, "LOST_AT_ONCE", LITTLE),
     (copies, "AT_ONCE", LITTLE),
@@ -29,6 +33,7 @@ KNOBS: Final[tuple[tuple[ModuleType, str, tuple[int, ...]], ...]] = (
     (interest, "ROWS_AT_ONCE", LITTLE),
     (interest, "TOPICS_AT_ONCE", LITTLE),
     (moving_topics, "WITHDRAWN_AT_ONCE", LITTLE),
+    (server, "LEAVE_COST", DEAR),
 )
 
 
