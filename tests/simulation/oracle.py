@@ -89,6 +89,10 @@ class Follower:
         """Whether the connection stands, as far as the client knows."""
         return self.client is not None and self.welcomed and not self.client.lost and not self.ended
 
+    def still_follows(self, topic: str, times: int) -> bool:
+        """Returns whether it has followed `topic`, everywhere, since it had given it up for so many `times`."""
+        return self.is_there and topic in self.installed and self.given_up[topic] == times
+
     def forget(self, topic: str) -> None:
         """Takes what it knows of the numbers of `topic` for nothing: something may be missing."""
         self.lives = {key: life for key, life in self.lives.items() if key[0] != topic}

@@ -17,8 +17,9 @@ import structlog
 
 from infra.runtime.logs import configure
 
+from .course import StoryLine
 from .defects import planted
-from .life import SimulatedLife, StoryLine
+from .life import SimulatedLife
 from .operations import Operation, drawn
 from .oracle import Violated
 

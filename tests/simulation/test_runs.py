@@ -13,7 +13,7 @@ import pytest
 from . import runs, world
 from .cores.test_runs import SHOWN
 from .defects import DEFECTS, planted
-from .life import RESTARTS_S
+from .node_faults import RESTARTS_S
 from .operations import Operation
 from .oracle import Follower, SimulationOracle, Violated
 from .process import SimulatedProcess
