@@ -28,7 +28,7 @@ class StoryLine(NamedTuple):
 
 
 class LifeCourse:
-    """What all parts of a life share: the world, who is there, what has happened, and what is under way.
+    """The course of a life, which all parts of it share: the world, who is there, what has happened, and what is under way.
 
     A life is calm while there are no `faults`. What is promised to those who are calm is stricter.
 
