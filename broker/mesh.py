@@ -18,6 +18,7 @@ from infra.kernel.frames import (
     View,
 )
 from infra.kernel.membership import Membership
+from infra.kernel.slot_processes import SlotProcesses
 from infra.runtime.link import Link
 from infra.runtime.link_handlers import LinkHandler
 from infra.runtime.node import Node
@@ -47,8 +48,8 @@ class Mesh:
         # The view in which this slot was by an earlier process than this one.
         self.former_view: View | None = None
         self._has_copies = bool(copied(options.window))
-        # The process of each slot; the view that one found when another had been there before it.
-        self._incarnations: dict[str, int] = {}
+        self._processes = SlotProcesses()
+        # The view that a process found when another one was in it.
         self._replaced_in: dict[str, View] = {}
         self._is_met = False
         self._said = Settled(0)
@@ -67,10 +68,10 @@ class Mesh:
         slot, incarnation = link.peer.node, link.peer.incarnation
         if not self.view.number and self._me in link.peer.view.slots:
             self.former_view = link.peer.view
-        if self._incarnations.setdefault(slot, incarnation) != incarnation:
-            self._incarnations[slot] = incarnation
-            self.membership.rejoin(slot)
-            if self._has_copies:
+        met = self._processes.meet(slot, incarnation)
+        if met.is_new:
+            self.membership.rejoin(slot, is_in=met.is_in)
+            if self._has_copies and not met.is_in:
                 self._replaced_in[slot] = self.view
                 self.membership.replaced(slot, self._node.now_s)
         if link.dialled is None:
@@ -85,7 +86,7 @@ class Mesh:
 
     def is_over(self, link: Link) -> bool:
         """Tells whether the process at the other end of `link` has been replaced: a link that is half open may deliver late."""
-        return self._incarnations.get(link.peer.node) != link.peer.incarnation
+        return self._processes.is_over(link.peer.node, link.peer.incarnation)
 
     def was_replaced(self, slot: str, view: View) -> bool:
         """Tells whether `slot` was in `view` by an earlier process, so that this one has served nothing under it that others have."""
@@ -143,21 +144,25 @@ class Mesh:
     def aim(self, goal: Mapping[str, int]) -> None:
         """Has the ring of this site go, in steps, where slots have the shares of `goal`."""
         self.membership.aim(goal)
-        self._changed()
+        self._follow()
         self.tick()
 
     def offer(self, view: View) -> None:
         """Takes over `view`, which somebody takes for the view of this site, if it is newer than ours and can be one."""
         if self.membership.offer(view):
-            self._changed()
+            self._follow()
         self.tick()
+
+    def _follow(self) -> None:
+        self._processes.follow(self.view, lambda slot: self.membership.is_suspected(slot, self._node.now_s))
+        self._changed()
 
     def tick(self) -> None:
         """Issues a view if that is on us. Where heirs are waited for, it says first who is not heard."""
         if self._has_copies:
             self._say(replace(self._said, unheard=self.membership.unheard(self._node.now_s)))
         if self.membership.tick(self._node.now_s):
-            self._changed()
+            self._follow()
         slots = self.view.slots
         self._is_met = self._is_met or (self._me in slots and {*slots} <= {self._me, *self.client.links})
 

@@ -15,6 +15,7 @@ from infra.kernel.frames import Heartbeat, Hello, View
 from infra.kernel.link_rights import SERVICE_KINDS
 from infra.kernel.ring import Ring
 from infra.kernel.roles import AGGREGATOR, ARTIST, BROKER, DECISION, SOCIAL
+from infra.kernel.steps import was_left_out
 from infra.kernel.topics import Topic
 from infra.runtime.context import Context
 from infra.runtime.decision_link import DecisionLink
@@ -54,7 +55,7 @@ from .revocation_keeper import RevocationKeeper
 from .ring_keeper import RingKeeper
 from .site_events import SiteEvents
 from .site_outlets import SiteOutlets
-from .splits import Splits, was_left_out
+from .splits import Splits
 from .subscribers import Subscribers
 from .tenure import Tenure
 from .window import EventWindow

@@ -14,6 +14,7 @@ from typing import Final
 
 from infra.kernel.frames import Apart, View
 from infra.kernel.loss_reasons import LossReason
+from infra.kernel.steps import was_left_out
 from infra.kernel.topics import Topic
 from infra.runtime.link import Link
 from infra.runtime.turns import in_turns
@@ -25,18 +26,6 @@ from .tenure import Tenure
 # So many topics are looked at in one turn.
 AT_ONCE: Final = 1024
 MOST_KNOWN: Final = 64
-
-
-def was_left_out(slot: str, before: View, view: View) -> bool:
-    """Tells whether `slot`, which went by `before`, is not in `view`, or has been taken in anew by it: a view between them was without it.
-
-    Who is taken in anew has nothing yet, and is to have something. Otherwise a share does not fall to nothing without many steps, each of
-    which waits for its broker.
-    """
-    if slot not in before.slots:
-        return False
-    has_nothing_now = before.share_of[slot] > 0 and view.share_of.get(slot) == 0
-    return slot not in view.slots or (has_nothing_now and view.goal_of[slot] > 0)
 
 
 class Splits:

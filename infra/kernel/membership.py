@@ -12,7 +12,8 @@
 5. The numbers of a process are above `base`, which is higher in each life of a site (such as the time of its start in ms). Other sites
    remember the last view of a site that stopped as a whole.
 6. A slot that comes, or comes back, to a view that exists is in it after `grace_s`. By then all who must link to it have found it. One
-   that was left out waits as well, also where it is the lowest: the others must hear first that it has served topics while they did.
+   that was left out waits as well, also where it is the lowest: the others must hear first that it has served topics while they did. So
+   does one whose process was replaced: who has not met the new one yet would take it for the former.
    And it must have said a word of itself, on the link on which it calls: one that is only heard may be about to end, without our knowing.
 7. A slot that was left out by a view that it had to take over leaves nobody out in turn for `CALM` times `dead_s`. Two that cannot
    hear each other, but are both heard by others, would outbid each other for ever.
@@ -34,7 +35,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from .frames import View
-from .steps import Known, RingPlace, at_once, next_places
+from .steps import Known, RingPlace, at_once, next_places, was_left_out
 
 CALM: Final = 2
 # So far a number may be ahead of those of this process, which begin with the time of its start in ms: a year. It leaves room to count on.
@@ -89,6 +90,8 @@ class Membership:
         self._timing = timing
         self._started = now
         self._since: dict[str, float] = {}
+        # Those that are out of the view since the last tick.
+        self._left_out: set[str] = set()
         self._is_overruled = False
         self._calm_until = now
         self._base = base
@@ -114,13 +117,17 @@ class Membership:
         """Tells whether `slot` has said goodbye."""
         return slot in self._leaving
 
-    def rejoin(self, slot: str) -> None:
-        """Notes that a new process of `slot` said hello. Where the one before was to have nothing in the end, it begins anew."""
-        if self._leaving.pop(slot, None) is not None:
+    def rejoin(self, slot: str, *, is_in: bool = False) -> None:
+        """Notes that a new process of `slot` said hello. Where the one before was to have nothing in the end, it begins anew.
+
+        `is_in`: it has done that already, so it is the one in the view.
+        """
+        was_leaving = self._leaving.pop(slot, None) is not None
+        if is_in:
+            return
+        if was_leaving:
             self._heard[slot] = None
-            if slot in self.view.slots:
-                self._over.add(slot)
-        elif self.view.goal_of.get(slot) == 0:
+        if slot in self.view.slots and (was_leaving or self.view.goal_of[slot] == 0):
             self._over.add(slot)
 
     def replaced(self, slot: str, now: float) -> None:
@@ -194,13 +201,15 @@ class Membership:
         if view.order <= self.view.order or not self._is_possible(view):
             return False
         self._is_overruled |= self._me in self.view.slots and self._me not in view.slots
-        self.view = view
-        self._forget_out()
+        self._go_by(view)
         return True
 
-    def _forget_out(self) -> None:
-        """Forgets which processes are over whose slots are out of the view: who is out comes back as a new process."""
-        self._over &= {*self.view.slots}
+    def _go_by(self, view: View) -> None:
+        """Goes by `view`. Forgets which processes are over whose slots were left out: who is out comes back as a new process."""
+        before, self.view = self.view, view
+        out = {slot for slot in before.slots if was_left_out(slot, before, view)}
+        self._left_out |= out - {*view.slots}
+        self._over -= out
         self._replaced = {slot: since for slot, since in self._replaced.items() if slot in self._over}
 
     def _is_possible(self, view: View) -> bool:
@@ -209,9 +218,9 @@ class Membership:
 
     def tick(self, now: float) -> bool:
         """Issues a new view if that is this broker's duty and the set of live slots has changed. Returns whether it did."""
+        self._begin_to_wait(now)
         if self._is_overruled:
             self._is_overruled, self._calm_until = False, now + CALM * self._timing.dead_s
-            self._since[self._me] = now
         if not (self._is_lowest(now) or self._must_put_out(now)) or not self._is_complete(now):
             return False
         goal = self.view.goal_of
@@ -224,7 +233,13 @@ class Membership:
         if missing and (now < self._calm_until or self._may_yet_find_us(missing, now)):
             return False
         self._issue(after)
+        self._begin_to_wait(now)
         return True
+
+    def _begin_to_wait(self, now: float) -> None:
+        """Has those that were left out wait from `now` on (rule 6)."""
+        self._since.update(dict.fromkeys(self._left_out, now))
+        self._left_out.clear()
 
     def _may_yet_find_us(self, slots: Iterable[str], now: float) -> bool:
         """Tells whether one of `slots` that was never heard may be alive: it may have refused us for the sake of our former process."""
@@ -246,8 +261,7 @@ class Membership:
 
     def _issue(self, places: Mapping[str, RingPlace]) -> None:
         shares, goal = ({slot: place[part] for slot, place in places.items()} for part in (0, 1))
-        self.view = View.of(max(self.view.number, self._base) + 1, shares, goal)
-        self._forget_out()
+        self._go_by(View.of(max(self.view.number, self._base) + 1, shares, goal))
 
     def _next(self, before: Mapping[str, RingPlace], now: float) -> dict[str, RingPlace]:
         known = self._known_of_all(now)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Final, NamedTuple
 
+from .frames import View
 from .ring import POINTS
 
 
@@ -71,6 +72,18 @@ def next_places(before: Mapping[str, RingPlace], known: Mapping[str, Known], ste
         stepped = {slot: _stepped(place, -(-POINTS // max(steps, 1))) for slot, place in changed.items()}
         changed = {slot: place for slot, place in stepped.items() if place.share or known[slot] is not Known.LEAVING}
     return _owned(changed)
+
+
+def was_left_out(slot: str, before: View, view: View) -> bool:
+    """Tells whether `slot`, which was in `before`, is not in `view`, or has been taken in anew by it: a view between them was without it.
+
+    Who is taken in anew has nothing yet, and is to have something. Otherwise a share does not fall to nothing without many steps, each of
+    which waits for its broker.
+    """
+    if slot not in before.slots:
+        return False
+    has_nothing_now = before.share_of[slot] > 0 and view.share_of.get(slot) == 0
+    return slot not in view.slots or (has_nothing_now and view.goal_of[slot] > 0)
 
 
 def at_once(known: Mapping[str, Known]) -> dict[str, RingPlace]:

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 import pytest
 
 from broker.core import BrokerCore
-from broker.splits import Splits, was_left_out
+from broker.splits import Splits
 from broker.tenure import Tenure
 from infra.kernel.frames import OLD_TAG, Apart, Hello, View
 from infra.kernel.loss_reasons import LossReason
 from infra.kernel.membership import Membership, Timing
+from infra.kernel.steps import was_left_out
 from infra.kernel.topics import Topic, user_topic
 from infra.runtime.link import Link
 from tests.support.recording_wire import RecordingWire

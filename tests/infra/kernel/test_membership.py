@@ -554,6 +554,25 @@ def test_a_slot_whose_process_was_replaced_is_out_of_the_next_view_also_when_it_
     assert not broker.is_leaving("b1")
 
 
+def test_a_slot_whose_process_was_replaced_comes_after_its_grace_as_any_other_does() -> None:
+    """DPS-18: it was there in the next view, before all others had met the new process. They took it for one that was over."""
+    broker = Membership("b1", ["b1", "b2"], 0.0, TIMING)
+    broker.offer(View(1, ("b1", "b2")))
+
+    def hear(now: float) -> bool:
+        broker.heard("b2", now)
+        broker.told("b2", broker.view.number, knows=False)
+        return broker.tick(now)
+
+    assert not hear(10.0)
+    broker.replaced("b2", 10.1)
+    assert hear(10.1)
+    assert not hear(10.1 + TIMING.grace_s / 2)
+    assert not hear(10.0 + TIMING.grace_s)
+    assert hear(10.2 + TIMING.grace_s)
+    assert broker.view == View(3, ("b1", "b2"))
+
+
 def test_where_the_lowest_slot_does_not_know_that_a_process_was_replaced_another_one_puts_it_out_once() -> None:
     """DPS-18: the lowest one is new itself, so it has never heard of the former process. The owner waited for its heir for ever."""
     broker = Membership("b2", ["b1", "b2", "b3"], 0.0, TIMING)

@@ -1,0 +1,131 @@
+"""Brokers of one site, with copies, as one of them meets the processes of the others."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from broker.mesh import Mesh
+from broker.options import BrokerOptions
+from broker.window_bounds import WindowBounds
+from infra.kernel.frames import HIGHEST_TAG, Hello, View
+from infra.kernel.membership import Timing
+from infra.kernel.topics import Kind
+from infra.runtime.link import Link
+from tests.support.recording_wire import RecordingWire
+
+SLOTS = ("b1", "b2", "b3")
+TIMING = Timing()
+BEAT_S = 0.5
+FULL, LEFT = View(1, SLOTS), View(2, ("b1", "b2"))
+ANEW, GROWN = View(3, SLOTS, (256, 256, 0), (256, 256, 256)), View(4, SLOTS)
+
+
+def a_node() -> Any:
+    """Returns what a mesh needs to know of a node that dials nobody."""
+    return SimpleNamespace(now_s=0.0, links=set())
+
+
+class OneMesh:
+    """The brokers of a site as b2 sees them; b1 issues views. `views`: those that hold here, one after the other."""
+
+    def __init__(self) -> None:
+        self.node = a_node()
+        self.views: list[View] = []
+        options = BrokerOptions(
+            site="sto",
+            slot="b2",
+            sites={"sto": {slot: f"127.0.0.1:{n}" for n, slot in enumerate(SLOTS, 1)}},
+            window={Kind.PLAYLIST: WindowBounds(copies=1)},
+        )
+        self.mesh = Mesh(options, self.node, 0, lambda: self.views.append(self.mesh.view))
+
+    def meet(self, slot: str, process: int, view: View = FULL) -> None:
+        """Has a `process` call, whose hello names `view`."""
+        link = Link(RecordingWire(), Hello("broker", slot, "sto", process, 1, view, tags=HIGHEST_TAG), None, self.node.now_s, Link.flush)
+        self.mesh.join(link)
+        self.mesh.offer(view)
+
+    def go_on(self, seconds: float, *heard: str) -> None:
+        """Lets time pass in which some are heard."""
+        end_s = self.node.now_s + seconds
+        while self.node.now_s < end_s:
+            self.node.now_s += BEAT_S
+            for slot in heard:
+                self.mesh.heard(slot)
+            self.mesh.tick()
+
+
+def linked() -> OneMesh:
+    """Returns the brokers of a site where each has met the first process of each, a while ago."""
+    one = OneMesh()
+    one.meet("b1", 1)
+    one.meet("b3", 3)
+    one.go_on(5.0, "b1", "b3")
+    assert one.views == [FULL]
+    return one
+
+
+@pytest.mark.parametrize("views", [[LEFT, ANEW, GROWN], [LEFT, ANEW], [ANEW]])
+def test_who_meets_a_new_process_when_that_has_come_into_the_view_does_not_take_it_for_one_that_was_just_replaced(
+    views: list[View],
+) -> None:
+    """DPS-18, DPS-19: it was put out once more, 1 s later, and clients heard of a split where there was none."""
+    one = linked()
+    one.mesh.lost("b3")
+    for view in views:
+        one.go_on(BEAT_S, "b1")
+        one.mesh.offer(view)
+    one.meet("b3", 33, views[-1])
+    one.go_on(2 * TIMING.grace_s, "b1", "b3")
+    assert one.views == [FULL, *views]
+
+
+def test_who_meets_it_with_the_view_into_which_it_came_does_not_either() -> None:
+    """DPS-18: somebody who was cut off hears of that view from the new process itself."""
+    one = linked()
+    one.mesh.lost("b3")
+    one.meet("b3", 33, ANEW)
+    one.go_on(2 * TIMING.grace_s, "b1", "b3")
+    assert one.views == [FULL, ANEW]
+
+
+@pytest.mark.parametrize("views", [[], [LEFT, GROWN]])
+def test_who_has_met_the_process_in_the_view_puts_it_out_when_another_one_comes(views: list[View]) -> None:
+    """DPS-18: also one that was out of a view, and came back as the same process. Whoever issues views may not know that it is over."""
+    one = linked()
+    for view in views:
+        one.go_on(BEAT_S, "b1", "b3")
+        one.mesh.offer(view)
+    one.meet("b3", 33)
+    one.go_on(TIMING.suspect_s + BEAT_S, "b1", "b3")
+    assert one.mesh.view.slots == LEFT.slots
+    assert len(one.views) == len(views) + 2
+
+
+def test_whom_a_link_that_is_half_open_names_is_not_the_one_that_has_come_into_the_view() -> None:
+    """DPS-18: the former process lost its power, and nobody has noticed here by the time its slot is in the view again."""
+    one = linked()
+    one.mesh.offer(LEFT)
+    one.go_on(TIMING.grace_s, "b1")
+    one.mesh.offer(ANEW)
+    one.meet("b3", 33, ANEW)
+    one.go_on(2 * TIMING.grace_s, "b1", "b3")
+    assert one.views == [FULL, LEFT, ANEW]
+
+
+def test_a_process_of_a_slot_that_had_left_is_not_put_out_by_who_meets_it_late() -> None:
+    """DPS-15: it stood as one that was to be out of the next view, and was, when the broker that issues views left."""
+    one = linked()
+    one.mesh.membership.leave("b3", one.node.now_s)
+    one.mesh.lost("b3")
+    one.mesh.offer(LEFT)
+    one.go_on(TIMING.grace_s, "b1")
+    one.mesh.offer(ANEW)
+    one.mesh.offer(GROWN)
+    one.meet("b3", 33, GROWN)
+    one.go_on(TIMING.grace_s, "b1", "b3")
+    one.mesh.membership.leave("b1", one.node.now_s)
+    one.go_on(TIMING.grace_s, "b1", "b3")
+    assert all("b3" in view.slots for view in one.views[2:])
+    assert one.mesh.view.slots == ("b2", "b3")
