@@ -141,6 +141,14 @@ class Mesh:
         self.membership.told(slot, said.number, knows=said.knows, unheard=said.unheard)
         self.tick()
 
+    def issuer(self) -> str | None:
+        """Returns the slot of the broker that issues the views of this site; None where nobody does."""
+        return self.membership.issuer(self._node.now_s)
+
+    def can_step(self) -> bool:
+        """Tells whether every broker that is alive has said that all who are linked to it know of shares."""
+        return self.membership.can_step(self._node.now_s)
+
     def aim(self, goal: Mapping[str, int]) -> None:
         """Has the ring of this site go, in steps, where slots have the shares of `goal`."""
         self.membership.aim(goal)

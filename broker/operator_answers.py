@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from infra.kernel.frames import Name, Share
+from infra.kernel.frames import Name, Shares
 from infra.kernel.orders import SessionRow
 from infra.kernel.revocations import LAST_MS, HolderName, UserName
 
@@ -124,9 +124,6 @@ class SessionList(OrderDone, frozen=True):
     """The sessions of a user. Of very many, `listed` has the first ones."""
 
     listed: list[SessionRow]
-
-
-Shares = Annotated[dict[Name, Share], msgspec.Meta(max_length=256)]
 
 
 class RingRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -165,10 +165,10 @@ class OperatorHandlers:
         request = typed(asked.body, bodies.RingRequest)
         asked.on.extend(("site", request.site, *(f"{slot}={share}" for slot, share in sorted(request.goal.items()))))
         self._ring.check_site(request.site)
-        return self._ring.aim(request.before, request.goal)
+        return await self._ring.aim(request.before, request.goal)
 
     async def _stop_ring(self, asked: OperatorRequest) -> bodies.RingState:
         request = typed(asked.body, bodies.RingStop)
         asked.on.extend(("site", request.site))
         self._ring.check_site(request.site)
-        return self._ring.stop()
+        return await self._ring.stop()

@@ -64,12 +64,10 @@ class ClusterOrders:
     # Links.
 
     def take(self, link: Link, frame: AnyFrame) -> None:
-        """Takes a `Call` of a broker of another site, or a `Reply`. Raises `Refused` for an order of anybody else."""
+        """Takes a `Call` of a broker of another site, or a `Reply`."""
         if isinstance(frame, Reply):
             self._calls[link.peer.role].reply(link, frame)
         elif isinstance(frame, Call):
-            if link.peer.site == self._node.site:
-                raise Refused("bad-link-frame", "a broker of this site gives its orders to the aggregators itself")
             self._callers.take(link, frame)
 
     def link_down(self, link: Link) -> None:

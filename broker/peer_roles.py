@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from infra.kernel.errors import Refused
-from infra.kernel.frames import AnyFrame, Call, Hello, Reply, Revoked, Settled
+from infra.kernel.frames import AnyFrame, Call, Hello, Reply, Revoked, RingWish, Settled
 from infra.kernel.link_rights import SERVICE_KINDS
 from infra.kernel.roles import AGGREGATOR, BROKER
 from infra.runtime.link import Link
@@ -16,18 +16,27 @@ from .options import BrokerOptions
 from .orders import ClusterOrders
 from .peers import PeerRole
 from .revocation_keeper import RevocationKeeper
+from .ring_wishes import RingWishes
 
 
 class PeerRoles:
     """The conduct of one broker towards nodes of each role.
 
-    `keeper`, `orders`: what is revoked, and what operators have ordered, which other nodes hear of and answer.
+    - `keeper`, `orders`: what is revoked, and what operators have ordered, which other nodes hear of and answer.
+    - `wishes`: what operators want of the ring, which brokers of this site bring to each other.
     """
 
     def __init__(
-        self, options: BrokerOptions, roles: Mapping[str, PeerRole], mesh: Mesh, keeper: RevocationKeeper, orders: ClusterOrders
+        self,
+        options: BrokerOptions,
+        roles: Mapping[str, PeerRole],
+        mesh: Mesh,
+        keeper: RevocationKeeper,
+        orders: ClusterOrders,
+        wishes: RingWishes,
     ) -> None:
         self._options, self._roles, self._mesh, self._keeper, self._orders = options, roles, mesh, keeper, orders
+        self._wishes = wishes
 
     def admit(self, hello: Hello) -> None:
         """Raises `Refused` for a role that has no business here, and as the conduct towards its role does.
@@ -49,11 +58,19 @@ class PeerRoles:
         link.max_queued_bytes, link.max_bytes = self._options.max_link_queue_bytes, self._options.max_link_bytes
         handler = self._roles[link.peer.role].link_up(link)
         self._keeper.tell_all(link)
+        if link.peer.role == BROKER and link.peer.site == self._options.site:
+            return TappedLink(link, handler, (Revoked, RingWish, Reply), self._hear_sibling, self._wishes.link_down)
         if link.peer.role == BROKER:
             return TappedLink(link, handler, (Revoked, Call, Reply), self._oversee, self._orders.link_down)
         if link.peer.role == AGGREGATOR:
             return TappedLink(link, handler, (Reply,), self._oversee, self._orders.link_down)
         return handler
+
+    def _hear_sibling(self, link: Link, frame: AnyFrame) -> None:
+        if isinstance(frame, RingWish | Reply):
+            self._wishes.take(link, frame)
+        else:
+            self._oversee(link, frame)
 
     def _oversee(self, link: Link, frame: AnyFrame) -> None:
         if isinstance(frame, Revoked):

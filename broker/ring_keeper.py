@@ -6,13 +6,14 @@ from statistics import fmean
 from typing import Final
 
 from infra.kernel.errors import Refused
+from infra.kernel.frames import RingWish
 from infra.runtime.loop_lag import LoopLag
-from infra.runtime.node import Node
 
 from . import operator_answers as bodies
 from .core import BrokerCore
 from .mesh import Mesh
 from .options import BrokerOptions
+from .ring_wishes import RingWishes
 
 # From so many topics follows how long they are on average.
 SAMPLE: Final = 1000
@@ -23,11 +24,14 @@ class RingKeeper:
 
     - `options`: name the slots that there are.
     - `core`: knows what is followed here; `mesh`: who is there, and the view.
+    - `wishes`: bring what operators want to the broker that issues views.
     - `waits_for()`: returns whom this broker waits for before it is done with the view.
     """
 
-    def __init__(self, options: BrokerOptions, core: BrokerCore, mesh: Mesh, node: Node, waits_for: Callable[[], list[str]]) -> None:
-        self._options, self._core, self._mesh, self._node = options, core, mesh, node
+    def __init__(
+        self, options: BrokerOptions, core: BrokerCore, mesh: Mesh, wishes: RingWishes, waits_for: Callable[[], list[str]]
+    ) -> None:
+        self._options, self._core, self._mesh, self._wishes = options, core, mesh, wishes
         self._waits_for = waits_for
         self._lag = LoopLag()
         self._is_measuring = False
@@ -57,43 +61,19 @@ class RingKeeper:
         if site != self._options.site:
             raise Refused("bad-field", f"this is a broker of {self._options.site}; ask one of {site!r:.80} to change the ring there")
 
-    def aim(self, before: Mapping[str, int], goal: Mapping[str, int]) -> bodies.RingState:
-        """Has the ring go where slots have the shares of `goal`. What it does not name stays as it is.
+    async def aim(self, before: Mapping[str, int], goal: Mapping[str, int]) -> bodies.RingState:
+        """Has the ring go where slots have the shares of `goal`. What it does not name stays as it is. See `RingWishes.bring`.
 
-        - `before`: where it was to go when that was decided. Whoever decides at the same time is told so.
-
-        Raises `Refused`.
+        `before`: where it was to go when that was decided. Whoever decides at the same time is told so.
         """
-        view = self._mesh.view
-        if strange := sorted({*before, *goal} - {*self._options.sites[self._options.site]}):
-            known = ", ".join(sorted(self._options.sites[self._options.site]))
-            raise Refused("bad-field", f"there is no slot {strange[0]!r:.80} at {self._options.site}; there are {known}")
-        if absent := sorted(slot for slot, share in goal.items() if share and slot not in view.slots):
-            raise Refused("bad-field", f"{absent[0]} of {self._options.site} is not in the view; start it first")
-        now = view.goal_of
-        if {slot: now.get(slot, 0) for slot in {*now, *before}} != {slot: before.get(slot, 0) for slot in {*now, *before}}:
-            raise Refused("conflict", f"the ring of {self._options.site} is to go to {_shown(now)}, not to {_shown(before)}: look again")
-        if not any((now | dict(goal)).get(slot) for slot in view.slots):
-            raise Refused(
-                "bad-field", f"nobody at {self._options.site} would own any topic; leave a share to one of {', '.join(view.slots)}"
-            )
-        if not self._mesh.membership.can_step(self._node.now_s):
-            raise Refused("unavailable", f"somebody linked to the brokers of {self._options.site} is of a version without shares")
-        if any(now[slot] != share for slot, share in goal.items() if slot in now):
-            self._mesh.aim(goal)
+        await self._wishes.bring(RingWish(0, dict(goal), dict(before)))
         return self.state()
 
-    def stop(self) -> bodies.RingState:
-        """Has the ring stay where it is: what stands is valid."""
-        view = self._mesh.view
-        if not view.is_there:
-            self._mesh.aim(view.share_of)
+    async def stop(self) -> bodies.RingState:
+        """Has the ring stay where it is when the broker that issues views hears of it: what stands is valid."""
+        await self._wishes.bring(RingWish(0))
         return self.state()
 
     async def close(self) -> None:
         """Measures no more. May be called twice."""
         self._lag.stop()
-
-
-def _shown(shares: Mapping[str, int]) -> str:
-    return ", ".join(f"{slot} {share}" for slot, share in sorted(shares.items())) or "nothing"

@@ -53,6 +53,7 @@ from .publishing import PublishingLinks
 from .recaller import Recaller
 from .revocation_keeper import RevocationKeeper
 from .ring_keeper import RingKeeper
+from .ring_wishes import RingWishes
 from .site_events import SiteEvents
 from .site_outlets import SiteOutlets
 from .splits import Splits
@@ -138,8 +139,9 @@ class Broker:
         self.splits = Splits(self.node, self.core, self.tenure, self.mesh.client.links, self.subscribers.tell_lost, self._split)
         self.keeper = RevocationKeeper(context.revocations, self.links, options.state, f"{self.site}-{self.node}", context.log)
         self.orders = ClusterOrders(self.links, self.far, context.log)
-        self._peers = PeerRoles(options, self._roles(), self.mesh, self.keeper, self.orders)
-        self.ring_keeper = RingKeeper(options, self.core, self.mesh, self.links, self._waits_for)
+        wishes = RingWishes(options, self.mesh)
+        self._peers = PeerRoles(options, self._roles(), self.mesh, self.keeper, self.orders, wishes)
+        self.ring_keeper = RingKeeper(options, self.core, self.mesh, wishes, self._waits_for)
         self.door = BrokerDoor(
             options,
             context,

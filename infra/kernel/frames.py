@@ -23,7 +23,7 @@ from .ring import POINTS, Ring
 PROTOCOL: Final = 1
 # The highest tag of a frame that is understood here; what nodes understand that do not say it. A node may say more than an older
 # peer can read, so a newer frame is only said to who understands it (`Link.knows`).
-HIGHEST_TAG: Final = 46
+HIGHEST_TAG: Final = 47
 OLD_TAG: Final = 24
 
 Handle = Annotated[int, msgspec.Meta(ge=0, lt=1 << 32)]
@@ -34,6 +34,7 @@ Name = Annotated[str, msgspec.Meta(min_length=1, max_length=128, pattern=r"^[A-Z
 # No infinity, and not what is no number: clients are told it as JSON.
 Seconds = Annotated[float, msgspec.Meta(ge=0, le=sys.float_info.max)]
 Share = Annotated[int, msgspec.Meta(ge=0, le=POINTS)]
+Shares = Annotated[dict[Name, Share], msgspec.Meta(max_length=256)]
 # The user of a call that is about no single user: the frame always has a name there.
 NOBODY: Final = "-"
 # Epoch of a broker -> a stamp of its window (see `broker.window`).
@@ -586,6 +587,18 @@ class Inherited(Frame, tag=46, frozen=True):
     kinds: list[Name]
 
 
+class RingWish(Frame, tag=47, frozen=True):
+    """Wish `n` of an operator, from a broker to the one of its site that issues views. `Reply(n)` answers it, behind the view that follows.
+
+    - `goal`: the shares that slots are to have in the end; others keep what they are to have. None: the ring is to stay where it is.
+    - `before`: where the ring was to go when that was decided. Where it is to go elsewhere by now, the wish is a conflict.
+    """
+
+    n: Number
+    goal: Shares | None = None
+    before: Shares = {}
+
+
 AnyFrame = (
     Hello
     | Heartbeat
@@ -629,5 +642,6 @@ AnyFrame = (
     | CopiesHeld
     | Bereft
     | Inherited
+    | RingWish
     | Proof
 )

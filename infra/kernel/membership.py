@@ -25,6 +25,8 @@
    heir that do not reach each other do not wait for ever, though everybody else reaches both (DPS-18).
 10. A slot whose process was replaced is out of the next view. Whoever issues views may not know that, if it is a new process, too. So where
     it has not done that for `suspect_s`, whoever knows it does. The owner may wait for that, and its heir (DPS-18).
+11. What an operator wants of shares is brought to whoever issues views (`issuer`), and checked against the view that holds there. Whoever
+    else issued it might do so beside a step: of two views of one number only one holds, and what went with topics under the other is lost.
 
 Time is an argument (seconds, monotonic). There is no clock here.
 """
@@ -161,13 +163,13 @@ class Membership:
         """Returns the slots that are alive at `now`, sorted."""
         return tuple(slot for slot in self._heard if slot not in self._leaving and self._is_alive(slot, now))
 
-    def _is_lowest(self, now: float) -> bool:
-        """Tells whether of those that are alive, and may be in a view, this is the lowest one. It is asked with every heartbeat."""
+    def issuer(self, now: float) -> str | None:
+        """Returns who issues views: of those that are alive, and may be in a view, the lowest. It is asked with every heartbeat."""
         for slot in self._heard:
             is_out = slot in self._leaving or slot in self._over or not self._may_join(slot, now)
             if not is_out and (self._is_alive(slot, now) or self._is_heard(slot, now)):
-                return slot == self._me
-        return False
+                return slot
+        return None
 
     def _must_put_out(self, now: float) -> bool:
         """Tells whether somebody is still in the view whose process was replaced, and whoever issues views does not know that (rule 10)."""
@@ -221,7 +223,7 @@ class Membership:
         self._begin_to_wait(now)
         if self._is_overruled:
             self._is_overruled, self._calm_until = False, now + CALM * self._timing.dead_s
-        if not (self._is_lowest(now) or self._must_put_out(now)) or not self._is_complete(now):
+        if not (self.issuer(now) == self._me or self._must_put_out(now)) or not self._is_complete(now):
             return False
         goal = self.view.goal_of
         before = {slot: RingPlace(share, goal[slot]) for slot, share in self.view.share_of.items()}
@@ -247,7 +249,10 @@ class Membership:
         return is_early and any(self._heard[slot] is None for slot in slots if slot != self._me)
 
     def aim(self, goal: Mapping[str, int]) -> None:
-        """Issues a view in which slots are to have the shares of `goal` in the end. Steps lead there, whoever is the lowest by then."""
+        """Issues a view in which slots are to have the shares of `goal` in the end. Steps lead there, whoever is the lowest by then.
+
+        Only whoever is the `issuer` may be asked: another one may not have heard yet of the view that holds (rule 11).
+        """
         shares = self.view.share_of
         self._issue({slot: RingPlace(share, goal.get(slot, self.view.goal_of[slot])) for slot, share in shares.items()})
 

@@ -1,11 +1,12 @@
 """The asking side of calls over links: replies are awaited. `callers` is the other side; `infra.kernel.open_calls` decides."""
 
 import asyncio
+from collections.abc import Callable
 from functools import partial
 from typing import Final
 
 from infra.kernel.errors import Refused, Unavailable
-from infra.kernel.frames import NOBODY, Call, Reply
+from infra.kernel.frames import NOBODY, Call, Frame, Reply
 from infra.kernel.open_calls import OpenCalls
 from infra.runtime.link import MAX_BYTES, Link
 
@@ -31,15 +32,22 @@ class CallClient:
         Raises Unavailable when too many calls are open, when the link is lost or when there is no reply in time: then it may have
         been done. Cancelling gives up the reply.
         """
+        return await self.ask(link, lambda n: Call(n, user, "", op, body, queue), len(body))
+
+    async def ask(self, link: Link, question: Callable[[int], Frame], size_bytes: int = 0) -> Reply:
+        """Returns the reply of the peer of `link` to the frame that `question` makes of its number. Raises Unavailable as `call` does.
+
+        `size_bytes`: what the question holds until it is answered.
+        """
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Reply] = loop.create_future()
         try:
-            n = self._open.open(link, len(body), loop.time(), partial(_settle, answer))
+            n = self._open.open(link, size_bytes, loop.time(), partial(_settle, answer))
         except Refused as full:
             raise Unavailable(full.reason) from None
         self._set_timer(loop)
         try:
-            link.send(Call(n, user, "", op, body, queue))
+            link.send(question(n))
             return await answer
         finally:
             self._open.give_up(n)

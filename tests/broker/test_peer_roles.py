@@ -9,6 +9,7 @@ from broker.options import BrokerOptions
 from broker.orders import ClusterOrders
 from broker.peer_roles import PeerRoles
 from broker.revocation_keeper import RevocationKeeper
+from broker.ring_wishes import RingWishes
 from infra.kernel.errors import Refused
 from infra.kernel.frames import HIGHEST_TAG, Hello, View
 from infra.runtime.link import Link
@@ -33,7 +34,9 @@ def peers(view: View) -> tuple[PeerRoles, Everybody]:
     role = Everybody(view)
     options = BrokerOptions(site="sto", slot="b1", sites={"sto": {"b1": "sto/b1"}})
     roles = dict.fromkeys(("aggregator", "broker", "presence"), role)
-    return PeerRoles(options, roles, cast(Mesh, role), cast(RevocationKeeper, None), cast(ClusterOrders, None)), role
+    return PeerRoles(
+        options, roles, cast(Mesh, role), cast(RevocationKeeper, None), cast(ClusterOrders, None), cast(RingWishes, None)
+    ), role
 
 
 def hello(role: str, tags: int = HIGHEST_TAG) -> Hello:

@@ -135,7 +135,7 @@ async def test_a_broker_that_a_plan_has_left_nothing_to_is_out_of_the_view_befor
     called it. What they handed over was lost."""
     async with Cluster(sites=1, brokers=3, tcp=tcp) as c:
         b1, b2 = c.roles["sto/b1"], c.roles["sto/b2"]
-        b2.ring_keeper.aim(b2.view().goal_of, {"b1": 0})
+        await b2.ring_keeper.aim(b2.view().goal_of, {"b1": 0})
         await c.settle()
         await c.until(lambda: b1.view().share_of["b1"] == 0 and b1.moves.is_over)
         await b1.leave()
@@ -151,13 +151,13 @@ async def test_a_broker_that_leaves_while_a_plan_gives_it_topics_hands_them_over
 
     async with Cluster(sites=1, brokers=2, tcp=tcp, change=in_one_step) as c, c.user("ann") as ann:
         b1, held = c.roles["sto/b1"], ("sto/b1", "sto/a1")
-        b1.ring_keeper.aim(b1.view().goal_of, {"b2": 0})
+        await b1.ring_keeper.aim(b1.view().goal_of, {"b2": 0})
         await c.settle()
         await ann.ask("subscribe", topics=[feed(user) for user in USERS], recover=True)
         for user in USERS:
             await c.play(user)
         c.plan.hold("sto/a1", "sto/b1")
-        b1.ring_keeper.aim(b1.view().goal_of, {"b1": 0, "b2": 256})
+        await b1.ring_keeper.aim(b1.view().goal_of, {"b1": 0, "b2": 256})
         await c.until(lambda: "b2" in b1.mesh.membership.done())
         for source in held:
             c.plan.hold(source, "sto/b2")

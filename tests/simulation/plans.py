@@ -1,13 +1,16 @@
 """Plans of the ring in a simulated life."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any, Final
 
-from infra.kernel.errors import Refused
+from infra.kernel.errors import Refused, Unavailable
 from infra.kernel.ring import POINTS
 
 from .absences import UserAbsences
+from .connections import ANSWERS_S
 from .course import LifeCourse
 from .operations import USERS
 
@@ -38,12 +41,20 @@ class RingPlans:
         wanted = {slots[one % len(slots)]: SHARES[how % len(SHARES)], slots[other % len(slots)]: POINTS}
 
         async def asked() -> None:
-            with suppress(Refused):
-                _ = broker.ring_keeper.aim(goal, wanted) if how % 5 else broker.ring_keeper.stop()
+            with suppress(Refused, Unavailable):
+                await (broker.ring_keeper.aim(goal, wanted) if how % 5 else broker.ring_keeper.stop())
 
         self._course.changes[broker.site] += 1
         self._course.tell(f"{broker.site}/{broker.node}", f"is asked for {wanted}" if how % 5 else "is asked to leave the ring where it is")
-        await self._world.within(self._world.processes[f"{broker.site}/{broker.node}"], asked)
+        process = self._world.processes[f"{broker.site}/{broker.node}"]
+        self._course.meanwhile(partial(self._is_answered, broker.site, partial(self._world.within, process, asked)))
+
+    async def _is_answered(self, site: str, asked: Callable[[], Awaitable[None]]) -> None:
+        """Has an operator wait for the answer of a broker, which may have to ask another one; not for ever, since it may be killed."""
+        done, _ = await asyncio.wait([asyncio.ensure_future(asked())], timeout=ANSWERS_S)
+        self._course.changes[site] += 1
+        for task in done:
+            task.result()
 
     async def replan(self, where: int, one: int, other: int, how: int, *_: int) -> None:
         """Has an operator plan the ring, and then otherwise while topics are on their way. Some are away for that moment."""

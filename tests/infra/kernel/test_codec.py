@@ -66,6 +66,7 @@ MOMENTS = st.integers(0, 2**53 - 1)
 REVOCATIONS = st.builds(Revocation, st.sampled_from(["user", "service", "token"]), NAMES, MOMENTS, MOMENTS)
 BANS = st.builds(Ban, NAMES, MOMENTS, MOMENTS, MOMENTS)
 STAMPS = st.dictionaries(NUMBERS, NUMBERS, max_size=4)
+SHARES = st.dictionaries(NAMES, st.integers(0, 256), max_size=3)
 FRAMES = st.one_of(
     st.builds(frames.Hello, NAMES, NAMES, NAMES, NUMBERS, NUMBERS, VIEWS, st.integers(-(2**63), 2**64 - 1), NUMBERS),
     st.builds(frames.Heartbeat, VIEWS, STAMPS),
@@ -115,6 +116,7 @@ FRAMES = st.one_of(
     st.builds(frames.CopiesHeld, NUMBERS, NUMBERS),
     st.builds(frames.Bereft, VIEWS, NAMES, st.dictionaries(NUMBERS, NUMBERS, max_size=3)),
     st.builds(frames.Inherited, NAMES, st.lists(NAMES, max_size=3)),
+    st.builds(frames.RingWish, NUMBERS, st.none() | SHARES, SHARES),
     st.builds(frames.Published, NUMBERS, st.lists(NUMBERS, max_size=3), st.lists(NUMBERS, max_size=3)),
     st.builds(frames.Call, NUMBERS, NAMES, TEXTS, NAMES, BYTES, TEXTS),
     st.builds(frames.Reply, NUMBERS, TEXTS, TEXTS, BYTES),
@@ -309,6 +311,9 @@ NO_VIEW: list[Any] = [0, []]
         (packed(32, {2**62: 1}), "not a frame"),
         (packed(32, dict.fromkeys(range(1025), 1)), "not a frame"),
         (packed(7, 1, 3, [b"Ua"], [b""], [b"{}"]), "not a frame"),
+        (packed(47, 1, {"b1": 257}), "not a frame"),
+        (packed(47, 1, {"b1": 0}, None), "not a frame"),
+        (packed(47, 1, {f"b{n}": 0 for n in range(257)}), "not a frame"),
         (packed(2, [1, ["b1\n"]]), "not a frame"),
         (packed(2, [1, [""]]), "not a frame"),
         (packed(2, [1, ["b" * 129]]), "not a frame"),
@@ -375,6 +380,6 @@ def test_a_call_of_a_peer_of_before_has_no_queue_and_such_a_peer_understands_our
 def test_every_kind_of_frame_has_a_tag_of_its_own_that_never_changes() -> None:
     """A tag that is given away again would be misread by peers of the version before."""
     tags = {kind.__struct_config__.tag: kind.__name__ for kind in frames.AnyFrame.__args__}
-    assert sorted(tags) == [*range(1, 27), *range(30, 47)]
+    assert sorted(tags) == [*range(1, 27), *range(30, 48)]
     assert max(tags) <= frames.HIGHEST_TAG
     assert (tags[1], tags[2], tags[11]) == ("Hello", "Heartbeat", "Bye")
