@@ -163,7 +163,8 @@ class Client:
 
         With `wait` "local" it returns when the brokers of this site hold the subscription, with "all" when those of every live site do.
         Without `lasting` no service remembers it: who follows a playlist only to show it for a while gets no notifications about it later.
-        Topics in `rejected` are not followed. It waits for a connection, and asks again if that breaks.
+        Topics in `rejected` are not followed, unless they were before and their code lets them be asked for again: those stay. It waits
+        for a connection, and asks again if that breaks.
 
         Raises Stalled, and Refused; then none of the new topics is followed. Cancelling stops the waiting only; unsubscribe to stop
         following.
@@ -177,7 +178,7 @@ class Client:
         follow no longer, or may not see, is heard no more. `topics` has those that are followed now, and `on_friends` is told of changes.
         Returns as `subscribe` does, when those are installed that there are now. It waits for a connection, and asks again if that breaks.
 
-        Raises Stalled, and Refused: `unavailable` where the site has no social service.
+        Raises Stalled, and Refused: `unavailable` where the site has no social service. Who followed friends before goes on.
         """
         return await self._topics.follow(whom, wait)
 

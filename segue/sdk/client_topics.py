@@ -39,11 +39,11 @@ class ClientTopics:
         self._keeper.passing.update(() if lasting else new)
         self._watchers.share(wanted)
         try:
-            installed = await self._install(wanted, wait)
+            installed = self._keeper.settled(await self._install(wanted, wait))
         except Refused:
             await self.unsubscribe(new)  # a part, sent in a message of its own, may have been accepted
             raise
-        self._keeper.forget(rejected.topic for rejected in installed.rejected)
+        self._keeper.unname([each.topic for each in installed.rejected if each.topic in new])
         return installed
 
     async def unsubscribe(self, unwanted: list[str]) -> None:
@@ -52,30 +52,31 @@ class ClientTopics:
         for topic in unwanted:
             self._keeper.topics.pop(topic, None)
         self._keeper.passing.difference_update(passing)
-        self.offloaded.difference_update(topic for topic in unwanted if not self._keeper.is_followed(topic))
         try:
             with contextlib.suppress(ConnectionLost):  # the access point forgot them together with the connection
                 await self._keeper.now().unsubscribe([topic for topic in unwanted if topic not in passing])
                 await self._keeper.now().unsubscribe(passing, fields=PASSING)
         finally:
-            self._recoverer.forget(topic for topic in unwanted if not self._keeper.is_followed(topic))
+            self._forget_gone(unwanted)
 
     async def follow(self, whom: Whom, wait: Wait) -> Installed:
         """Follows all friends and their playlists. Returns and raises as `Client.follow`."""
-        if self._keeper.of_friends is None:
+        begins = self._keeper.of_friends is None
+        if begins:
             # Of another process, whose positions were kept: if they are of friends still, what was missed comes.
             kept = [topic for topic in self._recoverer.kept_of_friends() if topic not in self._keeper.topics]
             self._keeper.of_friends = dict.fromkeys(kept)
         try:
             return await self._once_connected(lambda connection: self._keeper.follow(connection, wait, whom))
         except Refused:
-            self._keeper.of_friends = None
+            if begins:  # otherwise those who are followed stay, and so does the wish
+                self._keeper.of_friends = None
             raise
 
     async def unfollow(self, whom: Whom) -> None:
         """Follows friends no longer. Raises Refused and Stalled."""
         gone, self._keeper.of_friends = self._keeper.of_friends or {}, None
-        self._forget_of_friends(gone)
+        self._forget_gone(gone)
         with contextlib.suppress(ConnectionLost):
             await self._keeper.now().unfollow(whom)
 
@@ -135,10 +136,11 @@ class ClientTopics:
         self._recoverer.begin(news.topics)
         for topic in news.left:
             self._keeper.of_friends.pop(topic, None)
-        self._forget_of_friends(news.left)
+        self._forget_gone(news.left)
         return True
 
-    def _forget_of_friends(self, topics: Iterable[str]) -> None:
+    def _forget_gone(self, topics: Iterable[str]) -> None:
+        """Forgets where the client is in those of `topics` that nothing keeps."""
         gone = [topic for topic in topics if not self._keeper.is_followed(topic)]
         self._recoverer.forget(gone)
         self.offloaded.difference_update(gone)

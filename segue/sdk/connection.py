@@ -121,7 +121,8 @@ class ClientConnection:
         - `tokens_for(topics)`: makes the tokens that go with each message.
         - `fields`: what else each message says.
 
-        Raises ConnectionLost, Refused, Stalled, and what `tokens_for` raises.
+        Raises ConnectionLost, Refused, Stalled, and what `tokens_for` raises; all messages are answered then, so nothing is subscribed
+        behind it.
         """
 
         async def one(batch: list[str]) -> Subscribed:
@@ -141,7 +142,8 @@ class ClientConnection:
             async with self._subscribing if self._recoverer.is_offered else contextlib.nullcontext():
                 return await one(batch)
 
-        return weakest(await asyncio.gather(*map(in_turn, list(self._recoverer.batches(topics)))))
+        found = await asyncio.gather(*map(in_turn, list(self._recoverer.batches(topics))), return_exceptions=True)
+        return weakest(_answered(each) for each in found)
 
     async def follow(self, whom: Whom, topics: Iterable[str], wait: Wait, tokens_for: TokensFor | None = None) -> Installed:
         """Follows all of `whom`. What was missed comes of `topics`, those of theirs that were followed before; the others are new.
@@ -289,6 +291,12 @@ class ClientConnection:
             if not call.done():
                 call.set_exception(error)
                 call.exception()  # a caller that was cancelled, or the heartbeat, will not fetch it
+
+
+def _answered(found: Subscribed | BaseException) -> Subscribed:
+    if isinstance(found, BaseException):
+        raise found
+    return found
 
 
 def _settle(call: asyncio.Future[Any] | None, result: object) -> None:

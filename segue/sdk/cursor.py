@@ -93,7 +93,7 @@ class _Cursor:
         self.is_whole = self.is_told
 
     def has(self, event: Event) -> bool:
-        return any(event.epoch == epoch and event.seq <= seq for epoch, seq in self.sites.get(event.site, ()))
+        return _is_late(self.sites.get(event.site, ()), event)
 
     def gap_before(self, event: Event) -> int | None:
         if not self.is_whole:
@@ -137,6 +137,11 @@ class Cursors:
         if cursor is None or cursor.phase is not _Phase.AWAY or not (cursor.point or cursor.sites):
             return None
         return Position(cursor.point, dict(cursor.sites))
+
+    def is_away(self, topic: str) -> bool:
+        """Returns whether `topic` is neither followed now, nor asked for."""
+        cursor = self._topics.get(topic)
+        return cursor is None or cursor.phase is _Phase.AWAY
 
     def ask(self, topics: Iterable[str]) -> set[str]:
         """Notes that `topics` are asked for, from their positions. Returns those of which something can be missing."""
@@ -205,6 +210,9 @@ class Cursors:
         for topic, position in positions.items():
             cursor = self._topics[topic] = _Cursor()
             cursor.point, cursor.sites, cursor.was_followed = position.point, dict(position.sites), True
+
+    def __contains__(self, topic: str) -> bool:
+        return topic in self._topics
 
     def __len__(self) -> int:
         return len(self._topics)

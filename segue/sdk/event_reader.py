@@ -54,4 +54,4 @@ class EventReader:
 
     def _taken(self, event: Event) -> None:
         if self._saver is not None:
-            self._saver.kept.taken(event)
+            self._saver.kept.taken(event, is_followed=self._recoverer.is_followed(event.topic))

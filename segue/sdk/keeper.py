@@ -104,10 +104,15 @@ class ConnectionKeeper:
         """Follows `topics` no longer, also after the next reconnect."""
         gone = list(topics)
         for topic in gone:
-            self.topics.pop(topic, None)
-            self.passing.discard(topic)
             (self.of_friends or {}).pop(topic, None)
-        self._recoverer.forget(gone)
+        self.unname(gone)
+
+    def unname(self, topics: list[str]) -> None:
+        """Follows `topics` by name no longer. What is of friends goes on."""
+        for topic in topics:
+            self.topics.pop(topic, None)
+        self.passing.difference_update(topics)
+        self._recoverer.forget(topic for topic in topics if not self.is_followed(topic))
 
     async def subscribe(self, connection: ClientConnection, topics: Iterable[str], wait: Wait) -> Installed:
         """Subscribes `topics` on `connection`, but those that are followed no more: a call may have waited for the connection.
@@ -135,7 +140,7 @@ class ConnectionKeeper:
         """
         if self.of_friends is None:
             return weakest([])
-        return self._settled(await connection.follow(whom, list(self.of_friends), wait, self.tokens_for))
+        return self.settled(await connection.follow(whom, list(self.of_friends), wait, self.tokens_for))
 
     async def connected(self) -> ClientConnection:
         """Returns the connection, as soon as there is one. Raises what ended the client."""
@@ -208,7 +213,7 @@ class ConnectionKeeper:
 
     async def _resubscribe(self, connection: ClientConnection, topics: list[str], *, follows: bool) -> Installed | None:
         try:
-            installed = self._settled(await self.subscribe(connection, topics, "local"))
+            installed = self.settled(await self.subscribe(connection, topics, "local"))
             if follows:
                 installed = weakest([installed, await self.follow(connection, "local")])
         except Stalled:
@@ -217,7 +222,7 @@ class ConnectionKeeper:
             raise ConnectionLost(refused.reason, refused.code) from refused
         return installed
 
-    def _settled(self, installed: Installed) -> Installed:
+    def settled(self, installed: Installed) -> Installed:
         """Returns `installed` when what was rejected for good is forgotten: asking again would not help."""
         for rejected in installed.rejected:
             code = code_of(rejected.code)

@@ -45,10 +45,13 @@ class KeptPositions:
             self._waiting = (self._arrived, cursors.snapshot())
             self._settle()
 
-    def taken(self, event: Event) -> None:
-        """Notes that the application has taken `event`, the oldest one that was on its way."""
+    def taken(self, event: Event, *, is_followed: bool = True) -> None:
+        """Notes that the application has taken `event`, the oldest one that was on its way.
+
+        If its topic is followed no longer (`is_followed`), nothing is kept of it.
+        """
         self._taken += 1
-        if event.topic in self.positions or len(self.positions) < MAX_TOPICS:
+        if is_followed and (event.topic in self.positions or len(self.positions) < MAX_TOPICS):
             self.positions[event.topic] = self.positions.get(event.topic, Position(None, {})).moved(event)
         self.is_changed = True
         self._settle()

@@ -24,13 +24,15 @@ MAX_SINCE: Final = 2_000
 class _Asked(NamedTuple):
     """A subscribe that is not answered.
 
-    - `topics`: its topics. `can_miss`: those of which something can be missing; `nowhere`: of these, those without a position.
+    - `topics`: its topics. `away`: those that were not followed when it was sent.
+    - `nowhere`: those without a position. `can_miss`: those of which something can be missing.
     - `recovers`: whether the server was asked for what is missing.
     """
 
     topics: list[str]
-    can_miss: set[str]
+    away: set[str]
     nowhere: set[str]
+    can_miss: set[str]
     recovers: bool
 
 
@@ -82,8 +84,9 @@ class Recoverer:
         nowhere = {topic for topic in topics if self.cursors.position(topic) is None}
         if recovers:
             message |= self._where(topics)
+        away = {topic for topic in topics if self.cursors.is_away(topic)}
         can_miss = self.cursors.ask(topics) if recovers else self.cursors.begin(topics)
-        self._asked[call_id] = _Asked(topics, can_miss, can_miss & nowhere, recovers)
+        self._asked[call_id] = _Asked(topics, away, nowhere, can_miss, recovers)
         return message
 
     def answered(self, answer: Subscribed) -> tuple[Subscribed, list[Gap]]:
@@ -95,7 +98,7 @@ class Recoverer:
         rejected = {each.topic for each in answer.rejected}
         followed = [topic for topic in asked.topics if topic not in rejected]
         lost = self._lost(asked, answer, rejected)
-        self.cursors.retreat(rejected)
+        self.cursors.retreat(rejected & asked.away)  # the others go on
         self.cursors.settle(followed, [each.topic for each in lost] if asked.recovers else ())
         self.reach(answer.point)
         recovered = not lost if self.is_offered and asked.can_miss - rejected else None
@@ -106,10 +109,10 @@ class Recoverer:
         asked = self._asked.pop(call_id, None)
         if asked is None:
             return False
-        self.cursors.retreat(asked.topics)
+        self.cursors.retreat(asked.away)
         is_ours = asked.recovers and refusal.code.name == "bad-field" and bool(asked.can_miss)
         if is_ours:
-            self.cursors.empty(asked.topics)
+            self.cursors.empty(asked.away)
         return is_ours
 
     def take(self, event: Event) -> Event | None:
@@ -118,6 +121,10 @@ class Recoverer:
         if taken is not None and self._kept is not None:
             self._kept.arrived()
         return taken
+
+    def is_followed(self, topic: str) -> bool:
+        """Returns whether `topic` has a cursor: it is followed, or was when the connection ended, and was not forgotten."""
+        return topic in self.cursors
 
     def reach(self, point: str | None) -> None:
         """Notes that everything up to `point` has come; None: that the server does not say."""

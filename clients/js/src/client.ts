@@ -7,16 +7,17 @@
  *     await client.subscribe("hm://presence/user/bob/");
  */
 import { doors } from "./address.js";
-import type { Connection } from "./connection.js";
+import { ClientTopics } from "./client_topics.js";
 import { Emitter } from "./emitter.js";
-import { ConnectionLost, Misuse, Refused } from "./errors.js";
-import { Keeper, PASSING } from "./keeper.js";
+import { Misuse } from "./errors.js";
+import { Keeper } from "./keeper.js";
 import {
   announcementOf,
   endedOf,
   eventOf,
   friendNewsOf,
   gapOf,
+  limitedTo,
   offloadedOf,
   pastEventOf,
   topicBatches,
@@ -76,11 +77,11 @@ export interface ClientEvents {
  * A code that forbids reconnecting, such as that of a bad token, ends the client. Every call that waits then raises Refused.
  */
 export class Client extends Emitter<ClientEvents> {
-  #recoverer = new Recoverer();
+  #recoverer = new Recoverer(() => this.#saver?.touch());
   #keeper: Keeper;
+  #topics: ClientTopics;
   #feed: NotificationFeed;
   #saver: PositionSaver | undefined;
-  #offloaded = new Set<string>();
   #state: State | undefined;
   #online = (): void => this.#keeper.retryNow();
   #hidden = (): void => this.#saver?.save();
@@ -105,6 +106,7 @@ export class Client extends Emitter<ClientEvents> {
       tell: (state: State) => this.#tell(state),
     };
     this.#keeper = new Keeper(doors(urls, ["ws", "wss"], "/v1/connect"), token, hello, settings, this.#recoverer, ears, subscriptionTokens);
+    this.#topics = new ClientTopics(this.#keeper, this.#recoverer);
     const told = {
       notification: (item: SegueNotification) => this.emit("notification", item),
       marks: (marks: ReadElsewhere) => this.emit("marks", marks),
@@ -132,12 +134,12 @@ export class Client extends Emitter<ClientEvents> {
 
   /** The followed topics that are out of real time now, as far as this connection was told. It is empty without a connection. */
   get offloaded(): ReadonlySet<string> {
-    return this.#offloaded;
+    return this.#topics.offloaded;
   }
 
   /** The topics that are followed: those that were subscribed, and those of friends. */
   get topics(): ReadonlySet<string> {
-    return new Set([...this.#keeper.topics, ...(this.#keeper.ofFriends ?? [])]);
+    return this.#topics.followed;
   }
 
   /**
@@ -145,25 +147,16 @@ export class Client extends Emitter<ClientEvents> {
    *
    * A friend is a user whom the user follows. Whom they begin to follow, on whatever device, is heard within a second; whom they follow no
    * longer, or may not see, is heard no more. `topics` has those that are followed now, and the event `friends` tells of changes. Returns as
-   * `subscribe`, when those are installed that there are now. Raises Refused: `unavailable` where the site has no social service.
+   * `subscribe`, when those are installed that there are now. Raises Refused: `unavailable` where the site has no social service. Who followed
+   * friends before goes on.
    */
-  async follow(whom: Whom = "friends", { wait = "local" }: { readonly wait?: Wait } = {}): Promise<Installed> {
-    // Those of another page, whose positions were kept: if they are of friends still, what was missed comes.
-    this.#keeper.ofFriends ??= new Set(this.#recoverer.keptOfFriends().filter((topic) => !this.#keeper.topics.has(topic)));
-    try {
-      return await this.#onceConnected((connection) => this.#keeper.follow(connection, wait, whom));
-    } catch (error) {
-      if (error instanceof Refused) this.#keeper.ofFriends = undefined;
-      throw error;
-    }
+  follow(whom: Whom = "friends", { wait = "local" }: { readonly wait?: Wait } = {}): Promise<Installed> {
+    return this.#topics.follow(whom, wait);
   }
 
   /** Follows friends no longer. What was subscribed by name goes on. Raises Refused. */
-  async unfollow(whom: Whom = "friends"): Promise<void> {
-    const { ofFriends = [] } = this.#keeper;
-    this.#keeper.ofFriends = undefined;
-    this.#forgetGone(ofFriends);
-    await this.#unlessLost((connection) => connection.call("unsubscribed", { op: "unsubscribe", topics: [], follow: whom }));
+  unfollow(whom: Whom = "friends"): Promise<void> {
+    return this.#topics.unfollow(whom);
   }
 
   /**
@@ -171,39 +164,16 @@ export class Client extends Emitter<ClientEvents> {
    *
    * Without `lasting` no service remembers it: who follows a playlist only to show it for a while gets no notifications about it later.
    * With `wait` "local" it returns when the brokers of this site hold the subscription, with "all" when those of every live site do. Topics
-   * in `rejected` are not followed. It waits for a connection, and asks again if that breaks. Raises Refused: none of the new ones is
-   * followed then.
+   * in `rejected` are not followed, unless they were before and their code lets them be asked for again: those stay. It waits for a connection, and
+   * asks again if that breaks. Raises Refused: none of the new ones is followed then.
    */
-  async subscribe(topics: string | Iterable<string>, { wait = "local", lasting = true }: { readonly wait?: Wait; readonly lasting?: boolean } = {}): Promise<Installed> {
-    const wanted = listed(topics);
-    const followed = this.#keeper.topics;
-    const added = wanted.filter((topic) => !followed.has(topic));
-    for (const topic of wanted) followed.add(topic);
-    if (lasting) for (const topic of wanted) this.#keeper.passing.delete(topic);
-    else for (const topic of added) this.#keeper.passing.add(topic);
-    try {
-      const installed = await this.#onceConnected((connection) => this.#keeper.subscribe(connection, wanted, wait));
-      this.#keeper.forget(installed.rejected.map(({ topic }) => topic));
-      return installed;
-    } catch (error) {
-      if (error instanceof Refused) await this.unsubscribe(added); // a part, sent in a message of its own, may have been accepted
-      throw error;
-    }
+  subscribe(topics: string | Iterable<string>, { wait = "local", lasting = true }: { readonly wait?: Wait; readonly lasting?: boolean } = {}): Promise<Installed> {
+    return this.#topics.subscribe(listed(topics), wait, lasting);
   }
 
   /** Stops following `topics`: none of their events arrives after it returns, but of those of friends. Raises Refused. */
-  async unsubscribe(topics: string | Iterable<string>): Promise<void> {
-    const unwanted = new Set(listed(topics));
-    const passing = [...unwanted].filter((topic) => this.#keeper.passing.delete(topic));
-    for (const topic of unwanted) this.#keeper.topics.delete(topic);
-    try {
-      await this.#unlessLost(async (connection) => {
-        await connection.unsubscribe(passing, PASSING);
-        await connection.unsubscribe([...unwanted].filter((topic) => !passing.includes(topic)));
-      });
-    } finally {
-      this.#forgetGone(unwanted);
-    }
+  unsubscribe(topics: string | Iterable<string>): Promise<void> {
+    return this.#topics.unsubscribe(listed(topics));
   }
 
   /**
@@ -238,9 +208,8 @@ export class Client extends Emitter<ClientEvents> {
   async last(topics: string | Iterable<string>): Promise<readonly PastEvent[]> {
     const connection = this.#keeper.now();
     const { limits } = await connection.welcomed.promise;
-    const most = { ...limits, topics_per_message: Math.min(LAST_TOPICS, limits.topics_per_message) };
     const found: PastEvent[] = [];
-    for (const batch of topicBatches(listed(topics), most)) {
+    for (const batch of topicBatches(listed(topics), limitedTo(LAST_TOPICS, limits))) {
       const answer = await connection.call("last", { op: "last", topics: batch });
       found.push(...(answer["events"] as Payload[]).map(pastEventOf));
     }
@@ -272,8 +241,8 @@ export class Client extends Emitter<ClientEvents> {
   }
 
   /** Says that the user has read everything up to `mark`; without it, all there is. All devices are told. Returns the marks. Raises as `act`. */
-  async read(mark?: number): Promise<Marks> {
-    return await this.#feed.read(mark);
+  read(mark?: number): Promise<Marks> {
+    return this.#feed.read(mark);
   }
 
   /**
@@ -288,35 +257,13 @@ export class Client extends Emitter<ClientEvents> {
    * Does `action` with the notifications at `marks`, on all devices of the user. Returns the marks, with those that were `rejected`: they stand for
    * nothing that is there. It may be repeated. Raises as `act`.
    */
-  async changeNotifications(action: Action, marks: readonly number[]): Promise<Marks> {
-    return await this.#feed.change(action, marks);
+  changeNotifications(action: Action, marks: readonly number[]): Promise<Marks> {
+    return this.#feed.change(action, marks);
   }
 
   /** Returns the newest notifications, ascending by mark, whether this device has seen them or not. Raises as `act`. */
-  async recent(limit = 20): Promise<readonly SegueNotification[]> {
-    return await this.#feed.recent(limit);
-  }
-
-  /** Does what an access point forgets together with the connection, so nothing is left to do where that is lost. */
-  async #unlessLost(call: (connection: Connection) => Promise<unknown>): Promise<void> {
-    try {
-      await call(this.#keeper.now());
-    } catch (error) {
-      if (!(error instanceof ConnectionLost)) throw error;
-    }
-  }
-
-  /** Returns what `call` does, as soon as there is a connection, and again where that breaks. */
-  async #onceConnected(call: (connection: Connection) => Promise<Installed>): Promise<Installed> {
-    for (;;) {
-      const connection = await this.#keeper.connected();
-      try {
-        return await call(connection);
-      } catch (error) {
-        if (!(error instanceof ConnectionLost)) throw error;
-        await connection.ended.promise;
-      }
-    }
+  recent(limit = 20): Promise<readonly SegueNotification[]> {
+    return this.#feed.recent(limit);
   }
 
   #deliver(message: Message): void {
@@ -324,7 +271,6 @@ export class Client extends Emitter<ClientEvents> {
       case "event":
         return this.#event(eventOf(message));
       case "gap":
-        this.#saver?.touch();
         return this.emit("gap", gapOf(message));
       case "notifications":
         return this.#feed.pulled(message);
@@ -345,45 +291,26 @@ export class Client extends Emitter<ClientEvents> {
     if (event.topic.startsWith(INBOXES)) return this.#feed.event(event.kind, event.payload);
     const taken = this.#recoverer.take(event); // first: a position moves before its event is handed out
     if (!taken) return;
-    this.#saver?.touch();
     this.emit("event", taken);
   }
 
   #offload(news: Offloaded): void {
-    for (const topic of news.left) if (this.#keeper.isFollowed(topic)) this.#offloaded.add(topic); // what was unsubscribed meanwhile is of no interest
-    for (const topic of news.back) this.#offloaded.delete(topic);
+    this.#topics.move(news);
     this.emit("offloaded", news);
   }
 
   #befriend(news: FriendNews): void {
-    const { ofFriends } = this.#keeper;
-    if (!ofFriends) return; // it was on its way when friends were followed no longer
-    for (const topic of news.topics) ofFriends.add(topic);
-    this.#recoverer.begin(news.topics);
-    for (const topic of news.left) ofFriends.delete(topic);
-    this.#forgetGone(news.left);
-    this.emit("friends", news);
-  }
-
-  /** Forgets where the client is in those of `topics` that nothing keeps. */
-  #forgetGone(topics: Iterable<string>): void {
-    const gone = [...topics].filter((topic) => !this.#keeper.isFollowed(topic));
-    for (const topic of gone) this.#offloaded.delete(topic);
-    this.#recoverer.cursors.forget(gone);
-    this.#saver?.touch();
+    if (this.#topics.befriend(news)) this.emit("friends", news);
   }
 
   #drop(news: Ended): void {
-    const ended = news.topics.map(({ topic }) => topic);
-    this.#keeper.forget(ended);
-    for (const topic of ended) this.#offloaded.delete(topic);
+    this.#topics.drop(news);
     this.emit("ended", news);
   }
 
   #tell(state: State): void {
     this.#state = state;
-    if (state.phase !== "connected") this.#offloaded.clear(); // a new connection is told of each topic that is out once it is subscribed
-    if (state.phase === "connected") this.#saver?.touch();
+    if (state.phase !== "connected") this.#topics.offloaded.clear(); // a new connection is told of each topic that is out once it is subscribed
     if (state.phase === "waiting") this.#feed.lost();
     if (state.phase === "closed") this.#over();
     this.emit("state", state);

@@ -31,6 +31,11 @@ const SUBSCRIBES_AT_ONCE = 8;
 /** Takes every message that is no answer, and the gaps that a recovery has found. */
 export type Deliver = (message: Message) => void;
 
+/** A call that is not answered. `op`: that of its answer. */
+interface OpenCall extends Deferred<Message> {
+  readonly op: string;
+}
+
 export class Connection {
   /** Settles when the server welcomes the client; rejects with ConnectionLost. */
   readonly welcomed = deferred<Welcome>();
@@ -40,7 +45,7 @@ export class Connection {
   #welcome: Welcome | undefined;
   #lost: ConnectionLost | undefined;
   #nextId = 1;
-  #calls = new Map<unknown, { readonly op: string; readonly answer: Deferred<Message> }>();
+  #calls = new Map<unknown, OpenCall>();
   #installs = new Map<unknown, Installed>();
   #pongs: Deferred<number>[] = [];
   #subscribing: Promise<unknown>[] = [];
@@ -71,19 +76,20 @@ export class Connection {
   /** Sends `message` under an id of its own. Returns its answer, whose op is `expected`. Raises ConnectionLost, Refused and ProtocolError. */
   async call(expected: string, message: Message, id: unknown = this.#nextId++): Promise<Message> {
     if (this.#lost) throw this.#lost;
-    const answer = deferred<Message>();
-    this.#calls.set(id, { op: expected, answer });
+    const call = { op: expected, ...deferred<Message>() };
+    this.#calls.set(id, call);
     this.#wire.send({ ...message, id });
-    return await answer.promise;
+    return await call.promise;
   }
 
   /**
    * Subscribes `topics`, in as many messages as it takes. Returns what all of the answers promise.
    *
-   * `fields` is what else each message says. Raises as `call`, and what `tokensFor` raises.
+   * `fields` is what else each message says. Raises as `call`, and what `tokensFor` raises, when all messages are answered: nothing is subscribed behind it.
    */
   async subscribe(topics: readonly string[], wait: Wait, tokensFor?: TokensFor, fields: object = {}): Promise<Installed> {
     const installs = this.recoverer.batches(topics).map((batch) => this.#inTurn(() => this.#install(batch, wait, tokensFor, fields)));
+    await Promise.allSettled(installs);
     return weakest(await Promise.all(installs));
   }
 
@@ -186,12 +192,18 @@ export class Connection {
     for (const gap of gaps) this.deliver({ op: "gap", ...gap });
   }
 
+  /** Returns the call `id`, which waits no longer; undefined where nobody waits. */
+  #waiting(id: unknown): OpenCall | undefined {
+    const call = this.#calls.get(id);
+    this.#calls.delete(id);
+    return call;
+  }
+
   #answered(message: Message): void {
-    const call = this.#calls.get(message.id);
-    this.#calls.delete(message.id);
+    const call = this.#waiting(message.id);
     if (!call) return void this.#installs.delete(message.id);
-    if (call.op === message.op) call.answer.resolve(message);
-    else call.answer.reject(new ProtocolError(`${this.url} answered with ${message.op} where ${call.op} was expected`));
+    if (call.op === message.op) call.resolve(message);
+    else call.reject(new ProtocolError(`${this.url} answered with ${message.op} where ${call.op} was expected`));
   }
 
   #refused(problem: Problem, id: unknown): void {
@@ -199,18 +211,15 @@ export class Connection {
       this.recoverer.reach(problem.point);
       throw lossOf(problem);
     }
-    const call = this.#calls.get(id);
-    this.#calls.delete(id);
-    if (call) call.answer.reject(refusal(problem.code, problem.reason));
+    const call = this.#waiting(id);
+    if (call) call.reject(refusal(problem.code, problem.reason));
     else this.deliver({ op: "error", ...problem });
   }
 
   #over(why: ConnectionLost): void {
     this.#lost = why;
     clearTimeout(this.#timer); // of the interval, too: they are of one kind
-    for (const { answer } of this.#calls.values()) answer.reject(why);
-    for (const pong of this.#pongs) pong.reject(why);
-    this.welcomed.reject(why);
+    for (const waiting of [...this.#calls.values(), ...this.#pongs, this.welcomed]) waiting.reject(why);
     this.ended.resolve(why);
   }
 }

@@ -62,7 +62,7 @@ class Cursor {
   }
 
   has(event: SegueEvent): boolean {
-    return (this.position.sites.get(event.site) ?? []).some(([epoch, seq]) => event.epoch === epoch && event.seq <= seq);
+    return isLate(this.position.sites.get(event.site) ?? [], event);
   }
 
   gapBefore(event: SegueEvent): number | null {
@@ -107,6 +107,11 @@ export class Cursors {
   position(topic: string): Position | null {
     const cursor = this.#topics.get(topic);
     return cursor?.phase === "away" && isSomewhere(cursor.position) ? cursor.position : null;
+  }
+
+  /** Whether `topic` is neither followed now, nor asked for. */
+  isAway(topic: string): boolean {
+    return (this.#topics.get(topic)?.phase ?? "away") === "away";
   }
 
   /** Notes that `topics` are asked for, from their positions. Returns those of which something can be missing. */

@@ -50,10 +50,6 @@ export class Keeper {
     this.#reconnect = new Reconnect(urls, backoff, random, { stableMs, renewsToken: typeof token !== "string" });
   }
 
-  get isStarted(): boolean {
-    return this.#isStarted;
-  }
-
   /** Connects. Raises Refused, and ConnectionLost if no access point welcomes the client in time. */
   async start(): Promise<void> {
     if (this.#isStarted) throw new Misuse("a Client connects once; make a new one to connect again");
@@ -84,14 +80,18 @@ export class Keeper {
   }
 
   /** Follows `topics` no longer, also after the next reconnect. */
-  forget(topics: Iterable<string>): void {
-    const gone = [...topics];
-    for (const topic of gone) {
+  forget(topics: readonly string[]): void {
+    for (const topic of topics) this.ofFriends?.delete(topic);
+    this.unname(topics);
+  }
+
+  /** Follows `topics` by name no longer. What is of friends goes on. */
+  unname(topics: readonly string[]): void {
+    for (const topic of topics) {
       this.topics.delete(topic);
       this.passing.delete(topic);
-      this.ofFriends?.delete(topic);
     }
-    this.recoverer.cursors.forget(gone);
+    this.recoverer.forget(topics.filter((topic) => !this.isFollowed(topic)));
   }
 
   /** Subscribes `topics` on `connection`. Returns and raises as `Connection.subscribe`. */
@@ -110,7 +110,7 @@ export class Keeper {
   /** Follows friends on `connection`. In `rejected` is what nobody could allow now. Raises ConnectionLost and Refused. */
   async follow(connection: Connection, wait: Wait, whom: Whom = "friends"): Promise<Installed> {
     if (!this.ofFriends) return weakest([]);
-    return this.#settled(await connection.follow(whom, [...this.ofFriends], wait, this.tokensFor));
+    return this.settled(await connection.follow(whom, [...this.ofFriends], wait, this.tokensFor));
   }
 
   /** Returns the connection, as soon as there is one. Raises what ended the client. */
@@ -122,7 +122,7 @@ export class Keeper {
   /** Returns the connection. Raises ConnectionLost when there is none at this moment, and what ended the client. */
   now(): Connection {
     this.#check();
-    if (!this.#current) throw new ConnectionLost(`not connected at the moment${this.#lost ? `: ${this.#lost.message}` : ""}`);
+    if (!this.#current) throw new ConnectionLost(`not connected at the moment${this.#because()}`);
     return this.#current;
   }
 
@@ -132,8 +132,12 @@ export class Keeper {
   }
 
   #late(): ConnectionLost {
-    const why = this.#lost ? `: ${this.#lost.message}` : "";
-    return new ConnectionLost(`no access point welcomed us within ${this.settings.openTimeoutMs} ms${why}`);
+    return new ConnectionLost(`no access point welcomed us within ${this.settings.openTimeoutMs} ms${this.#because()}`);
+  }
+
+  /** Returns why the last connection ended, behind a colon. */
+  #because(): string {
+    return this.#lost ? `: ${this.#lost.message}` : "";
   }
 
   async #keepConnected(): Promise<void> {
@@ -199,13 +203,17 @@ export class Keeper {
       await new Promise((resolve) => setTimeout(resolve, this.settings.backoff.delayMs(tries, this.settings.random)));
       if (this.#current !== connection) return;
       const named = left.filter((topic) => this.topics.has(topic));
-      installed = await this.#resubscribe(connection, named, named.length < left.length);
+      try {
+        installed = await this.#resubscribe(connection, named, named.length < left.length);
+      } catch (error) {
+        if (!(error instanceof ConnectionLost)) throw error; // refused as a whole: what is left is asked for again
+      }
     }
   }
 
   async #resubscribe(connection: Connection, topics: readonly string[], follows: boolean): Promise<Installed> {
     try {
-      const installed = this.#settled(await this.subscribe(connection, topics, "local"));
+      const installed = this.settled(await this.subscribe(connection, topics, "local"));
       return follows ? weakest([installed, await this.follow(connection, "local")]) : installed;
     } catch (error) {
       if (error instanceof Refused) throw new ConnectionLost(error.reason, { code: error.code });
@@ -214,7 +222,7 @@ export class Keeper {
   }
 
   /** Returns `installed` when what was rejected for good is forgotten: asking again would not help. */
-  #settled(installed: Installed): Installed {
+  settled(installed: Installed): Installed {
     this.forget(installed.rejected.filter(({ code }) => codeOf(code)?.reconnect === false).map(({ topic }) => topic));
     return installed;
   }

@@ -219,6 +219,11 @@ export function problemOf(message: Message): Problem {
   return { code: String(code), number, reason, reconnectInMs: reconnect_in_ms, reconnect, point };
 }
 
+/** Returns `limits` with at most so many topics in a message. */
+export function limitedTo(topics: number, limits: Limits): Limits {
+  return { ...limits, topics_per_message: Math.min(topics, limits.topics_per_message) };
+}
+
 const encoder = new TextEncoder();
 
 /** Returns how many bytes `text` has on the wire. */

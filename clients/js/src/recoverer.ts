@@ -3,9 +3,10 @@
  *
  * Nothing of it is said to a server whose welcome names no window.
  */
-import { Cursors, type Position } from "./cursors.js";
+import { Cursors } from "./cursors.js";
 import type { Refused } from "./errors.js";
 import {
+  limitedTo,
   sizeBytes,
   topicBatches,
   type Gap,
@@ -24,19 +25,25 @@ const NUMBER_BYTES = 48;
 /** The most that one message asks to recover numbers of. */
 const MAX_SINCE = 2_000;
 
-/** A subscribe that is not answered. `canMiss`: the topics of which something can be missing; `nowhere`: of these, those without a position. */
+/**
+ * A subscribe that is not answered. `away`: the topics that were not followed when it was sent. `nowhere`: those without a position. `canMiss`: those of
+ * which something can be missing.
+ */
 interface Asked {
   readonly topics: readonly string[];
-  readonly canMiss: ReadonlySet<string>;
+  readonly away: ReadonlySet<string>;
   readonly nowhere: ReadonlySet<string>;
+  readonly canMiss: ReadonlySet<string>;
   readonly recovers: boolean;
 }
 
-/** The recovery of one client, over all its connections. */
+/** The recovery of one client, over all its connections. It tells `changed` when positions may have changed. */
 export class Recoverer {
   readonly cursors = new Cursors();
   #welcome: Welcome | undefined;
   #asked = new Map<unknown, Asked>();
+
+  constructor(readonly changed: () => void = () => undefined) {}
 
   /** Whether the server recovers anything. */
   get isOffered(): boolean {
@@ -58,23 +65,19 @@ export class Recoverer {
   /** Returns `topics` in lists for one subscribe each: those of a list have the same point, and all are recovered or none. */
   batches(topics: Iterable<string>): string[][] {
     const { limits } = this.#welcome!;
-    const most = { ...limits, topics_per_message: Math.min(limits.topics_per_message, MAX_SINCE) };
-    const groups = new Map<string, string[]>();
-    for (const topic of topics) {
-      const key = this.#isKept(topic) ? `kept ${this.cursors.position(topic)?.point ?? ""}` : "";
-      groups.set(key, [...(groups.get(key) ?? []), topic]);
-    }
-    const sinceBytes = (topic: string): number => this.#sinceBytes(topic);
-    return [...groups].flatMap(([key, group]) => (key ? topicBatches(group, most, sinceBytes) : topicBatches(group, limits)));
+    const most = limitedTo(MAX_SINCE, limits);
+    const groups = grouped(topics, (topic) => (this.#isKept(topic) ? `kept ${this.cursors.position(topic)?.point ?? ""}` : ""));
+    return [...groups].flatMap(([key, group]) => (key ? topicBatches(group, most, (topic) => this.#sinceBytes(topic)) : topicBatches(group, limits)));
   }
 
   /** Returns the subscribe for a list of `batches`, which is sent as `callId` at once. */
   ask(callId: unknown, topics: readonly string[], wait: Wait): Message {
     const recovers = this.#isKept(topics[0]!);
-    const nowhere = topics.filter((topic) => this.cursors.position(topic) === null);
+    const nowhere = new Set(topics.filter((topic) => this.cursors.position(topic) === null));
     const where = recovers ? this.#where(topics) : {};
+    const away = new Set(topics.filter((topic) => this.cursors.isAway(topic)));
     const canMiss = recovers ? this.cursors.ask(topics) : this.cursors.begin(topics);
-    this.#asked.set(callId, { topics, canMiss, nowhere: new Set(nowhere.filter((topic) => canMiss.has(topic))), recovers });
+    this.#asked.set(callId, { topics, away, canMiss, nowhere, recovers });
     return { op: "subscribe", topics, wait, ...where };
   }
 
@@ -89,7 +92,7 @@ export class Recoverer {
     const rejected = new Set(answer.rejected.map(({ topic }) => topic));
     const canMiss = new Set([...asked.canMiss].filter((topic) => !rejected.has(topic)));
     const lost = this.#lost(asked, answer, canMiss);
-    this.cursors.retreat(rejected);
+    this.cursors.retreat([...rejected].filter((topic) => asked.away.has(topic))); // the others go on
     this.cursors.settle(asked.topics.filter((topic) => !rejected.has(topic)), asked.recovers ? lost.map(({ topic }) => topic) : []);
     this.reach(point);
     const recovered = this.isOffered && canMiss.size > 0 ? lost.length === 0 : null;
@@ -100,20 +103,23 @@ export class Recoverer {
   refused(callId: unknown, refusal: Refused): boolean {
     const asked = this.#pop(callId);
     if (!asked) return false;
-    this.cursors.retreat(asked.topics);
+    this.cursors.retreat(asked.away);
     const isOurs = asked.recovers && refusal.code.name === "bad-field" && asked.canMiss.size > 0;
-    if (isOurs) this.cursors.empty(asked.topics);
+    if (isOurs) this.cursors.empty(asked.away);
     return isOurs;
   }
 
   /** Moves past `event`, which the application gets. Returns it with its gap; null if the application has it already. */
   take(event: SegueEvent): SegueEvent | null {
-    return this.cursors.take(event);
+    const taken = this.cursors.take(event);
+    if (taken) this.changed();
+    return taken;
   }
 
   /** Notes that everything up to `point` has come; null: that the server does not say. */
   reach(point: string | null): void {
     if (point !== null) this.cursors.reach(point);
+    this.changed();
   }
 
   /** Notes that something may be missing. */
@@ -126,6 +132,12 @@ export class Recoverer {
   begin(topics: readonly string[]): void {
     this.cursors.begin(topics);
     this.cursors.settle(topics, []);
+  }
+
+  /** Forgets `topics`, which are not followed any more. */
+  forget(topics: Iterable<string>): void {
+    this.cursors.forget(topics);
+    this.changed();
   }
 
   /** Returns the topics with a position that may be those of friends: feeds and playlists. */
@@ -151,11 +163,14 @@ export class Recoverer {
   }
 
   #where(topics: readonly string[]): { recover: true; point?: string; since?: object } {
-    const positions = topics.map((topic) => [topic, this.cursors.position(topic)] as const).filter(isKnown);
-    const point = positions[0]?.[1].point;
-    const numbered = positions.filter(([, { sites }]) => sites.size > 0);
-    const since = Object.fromEntries(numbered.map(([topic, { sites }]) => [topic, newest(sites)]));
-    return { recover: true, ...(point != null && { point }), ...(numbered.length > 0 && { since }) };
+    let point: string | null = null; // those of a list have the same one
+    const since: Record<string, object> = {};
+    for (const topic of topics) {
+      const position = this.cursors.position(topic);
+      point ??= position?.point ?? null;
+      if (position?.sites.size) since[topic] = Object.fromEntries([...position.sites].map(([site, [newest]]) => [site, newest]));
+    }
+    return { recover: true, ...(point !== null && { point }), ...(Object.keys(since).length > 0 && { since }) };
   }
 
   #lost(asked: Asked, answer: Subscribed, canMiss: ReadonlySet<string>): LostTopic[] {
@@ -169,16 +184,18 @@ export class Recoverer {
   }
 }
 
-function isKnown(pair: readonly [string, Position | null]): pair is readonly [string, Position] {
-  return pair[1] !== null;
-}
-
-function newest(sites: Position["sites"]): object {
-  return Object.fromEntries([...sites].map(([site, places]) => [site, places[0]]));
-}
-
 function gapsOf(lost: readonly LostTopic[], point: string | null): Gap[] {
-  const byReason = new Map<string, string[]>();
-  for (const { topic, reason } of lost) byReason.set(reason, [...(byReason.get(reason) ?? []), topic]);
-  return [...byReason].map(([reason, topics]) => ({ topics, reason, point }));
+  return [...grouped(lost, ({ reason }) => reason)].map(([reason, each]) => ({ topics: each.map(({ topic }) => topic), reason, point }));
+}
+
+/** Returns `items` by their key. */
+function grouped<T>(items: Iterable<T>, keyOf: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key) ?? [];
+    groups.set(key, group);
+    group.push(item);
+  }
+  return groups;
 }

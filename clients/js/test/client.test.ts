@@ -215,6 +215,29 @@ test("what is given up while a call waits for a connection is not asked for then
   assert.deepEqual([...new Set(asked.map(({ topics, follow }) => JSON.stringify([topics, follow ?? null])))], [JSON.stringify([[EVE], null])]);
 });
 
+test("no part of a subscribe that is refused is asked for behind its unsubscribe: its events would come", async () => {
+  const server = new ScriptedServer();
+  server.answers["hello"] = () => welcome({ window: { user: {} } });
+  server.answers["subscribe"] = () => null;
+  const ops: string[] = [];
+  const client = clientOf(server);
+  await client.connect();
+  const peer = await server.nextPeer();
+  server.answers["unsubscribe"] = ({ op, id }) => (ops.push(op), { op: "unsubscribed", id });
+  const subscribing = assert.rejects(client.subscribe(Array.from({ length: 30 }, (_, number) => `hm://presence/user/u${number}/`)), Refused);
+  peer.send(problem("too-many-topics", { id: (await peer.heard("subscribe")).id }));
+  await client.ping(); // the refusal has come
+  for (let answered = 1; answered < 10; answered += 1) {
+    const asked = await peer.heard("subscribe");
+    ops.push(asked.op);
+    peer.send(subscribed(asked));
+  }
+  await subscribing;
+  assert.deepEqual(ops, [...Array<string>(9).fill("subscribe"), ...Array<string>(10).fill("unsubscribe")]);
+  assert.equal(client.topics.size, 0);
+  client.close();
+});
+
 test("a complaint that nobody waits for is told on the console", async (context) => {
   const warn = context.mock.method(console, "warn", () => undefined);
   const server = new ScriptedServer();

@@ -4,13 +4,27 @@ import { Misuse } from "../src/errors.js";
 import { Cursors } from "../src/cursors.js";
 import { eventOf } from "../src/messages.js";
 import { PositionSaver } from "../src/saver.js";
-import { BOB, event, ScriptedServer, subscribed, welcome } from "./support/scripted_server.js";
+import { BOB, event, ScriptedServer, subscribed, TIME_MS, welcome } from "./support/scripted_server.js";
 import { clientOf, next, storeOf } from "./support/listening.js";
+
+const DEADLINE = { timeout: 10_000 };
 
 function keeping(server: ScriptedServer): ScriptedServer {
   server.answers["hello"] = () => welcome({ window: { user: {} } });
   server.answers["subscribe"] = (message) => subscribed(message, { recovered: true, point: "p1" });
   return server;
+}
+
+/** Returns when `store` has a text that matches. */
+async function saved(store: ReturnType<typeof storeOf>, pattern: RegExp): Promise<void> {
+  if (pattern.test(store.text ?? "")) return;
+  await new Promise<void>((resolve) => {
+    const save = store.save;
+    store.save = (text) => {
+      save.call(store, text);
+      if (pattern.test(text)) resolve();
+    };
+  });
 }
 
 test("the next client goes on where this one was", async () => {
@@ -29,6 +43,31 @@ test("the next client goes on where this one was", async () => {
   const asked = await (await server.nextPeer()).heard("subscribe");
   assert.deepEqual([asked["point"], asked["since"]], ["p1", { [BOB]: { sto: [7, 5] } }]);
   again.close();
+});
+
+test("a point that a ping brings is saved: of a quiet topic nothing else says how far it has come", DEADLINE, async () => {
+  const server = keeping(new ScriptedServer());
+  const store = storeOf();
+  const client = clientOf(server, { positions: store, positionsEveryMs: 1 });
+  await client.connect();
+  await client.subscribe(BOB);
+  await saved(store, /"p1"/);
+  server.answers["ping"] = () => ({ op: "pong", time_ms: TIME_MS, point: "p2" });
+  await client.ping();
+  await saved(store, /"p2"/);
+  client.close();
+});
+
+test("what the user may not see any more is taken out of the store", DEADLINE, async () => {
+  const server = keeping(new ScriptedServer());
+  const store = storeOf();
+  const client = clientOf(server, { positions: store, positionsEveryMs: 1 });
+  await client.connect();
+  await client.subscribe(BOB);
+  await saved(store, /user\/bob/);
+  (await server.nextPeer()).send({ op: "ended", topics: [{ topic: BOB, code: "forbidden", reason: "" }] });
+  await saved(store, /"topics":\[\]/);
+  client.close();
 });
 
 test("positions of another user end the client", async () => {

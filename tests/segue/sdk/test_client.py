@@ -222,6 +222,24 @@ async def test_no_more_subscribes_wait_than_a_server_takes(server: ScriptedServe
         await asyncio.gather(*asking)
 
 
+async def test_no_part_of_a_subscribe_that_is_refused_is_asked_for_behind_its_unsubscribe(server: ScriptedServer) -> None:
+    """Its events would come, though nobody follows its topics."""
+    keeping(server)
+    topics = [f"hm://presence/user/u{n}/" for n in range(30)]
+    server.answers["subscribe"] = lambda _: None
+    async with connect(server) as client:
+        subscribing = asyncio.create_task(client.subscribe(topics))
+        peer = await server.next_peer()
+        await peer.send(error("too-many-topics", 4108, id=(await peer.heard("subscribe"))["id"]))
+        await client.ping()  # the refusal has come
+        for _ in range(9):
+            await peer.send(subscribed(await peer.heard("subscribe")))
+        with pytest.raises(segue.Refused):
+            await subscribing
+        assert peer.ops == ["subscribe"] * 10 + ["unsubscribe"] * 10
+        assert client.topics == frozenset()
+
+
 async def test_a_ping_asks_for_a_point_where_the_server_gives_them(server: ScriptedServer) -> None:
     """DPS-9."""
     keeping(server)
@@ -270,6 +288,22 @@ async def test_the_next_process_goes_on_where_the_application_was(server: Script
     with pytest.raises(segue.Misuse, match="positions of alice, and this client is eve"):
         async with connect(server, position_file=segue.PositionFile(path)):
             pass
+
+
+async def test_the_next_process_knows_nothing_of_what_was_unsubscribed_before_its_last_event_was_taken(
+    server: ScriptedServer, tmp_path: Path
+) -> None:
+    """Following a topic again begins anew."""
+    keeping(server)
+    path = tmp_path / "alice.positions"
+    async with connect(server, position_file=segue.PositionFile(path)) as client:
+        await client.subscribe([BOB, EVE])
+        peer = await server.next_peer()
+        for topic in (BOB, EVE):
+            await peer.send(event(topic, 5))
+        await client.unsubscribe(BOB)  # both have arrived, and are not taken
+        assert [(await take(client)).topic for _ in range(2)] == [BOB, EVE]
+    assert set(segue.PositionFile(path).load()[1]) == {EVE}
 
 
 async def test_the_next_address_is_tried_after_a_failure(server: ScriptedServer) -> None:
