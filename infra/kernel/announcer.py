@@ -106,7 +106,7 @@ class Announcer:
         if len(again) < len(mine):
             self._tell(slot, [pair for pair in mine if pair[1] in fresh] if again else mine, new=True)
         elif not mine:  # an empty change: its answer says which sites there are
-            self._send(slot, Subscribe, [], [])
+            self._ask(slot)
         self._start_over()
 
     def node_down(self, slot: str) -> None:
@@ -220,10 +220,7 @@ class Announcer:
 
         Once `has_done` is true of the result, everything has come that the nodes had sent before they took that change in.
         """
-        for slot, node in self._nodes.items():
-            if node.outlet is not None:
-                self._send(slot, Subscribe, [], [])
-        return self.told()
+        return {slot: self._ask(slot) for slot, node in self._nodes.items() if node.outlet is not None}
 
     def told(self) -> Told:
         """Returns, for each node that is linked, the number of the last change that it was sent (see `has_done`)."""
@@ -385,10 +382,10 @@ class Announcer:
         if any(self.reached[site] < parting.mark for site in parting.sites):
             return False
         if parting.asked is None:
-            parting.asked = {slot: self._asked(slot) for slot in parting.topics if self._nodes[slot].outlet is not None}
+            parting.asked = {slot: self._ask(slot) for slot in parting.topics if self._nodes[slot].outlet is not None}
         return all(self._has_answered(slot, n, parting.sites) for slot, n in parting.asked.items())
 
-    def _asked(self, slot: str) -> int:
+    def _ask(self, slot: str) -> int:
         """Sends `slot` an empty change, and returns its number."""
         self._send(slot, Subscribe, [], [])
         return self._nodes[slot].sent
