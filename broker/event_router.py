@@ -1,7 +1,8 @@
 """The way of events inside a site. What this broker owns it publishes, the rest it forwards.
 
-An event is forwarded twice at most, so that brokers that disagree cannot send it in a circle. What has waited here had come to its owner.
-If the topic has moved on meanwhile, it follows, however often it was forwarded before. That is no circle: each time takes a newer view.
+An event is forwarded twice, so that brokers that disagree cannot send it in a circle. However often it was forwarded before, it follows its
+topic further where that has moved on since it was sent here, or while it waited here. That is no circle: each time takes a newer view than
+the one under which it came. Each broker says its view on a link before it sends anything under it, so we know the sender's.
 """
 
 from collections.abc import Callable, Sequence
@@ -55,14 +56,15 @@ class EventRouter:
         self.ring = ring
         self._order.moved(ring, now_s)
 
-    def submit(self, events: Sequence[Event], hops: int, done: Done) -> None:
+    def submit(self, events: Sequence[Event], hops: int, done: Done, is_sender_behind: bool = False) -> None:
         """Brings each of `events` to its owner, in order for each topic.
 
         - `hops`: how often these events have been forwarded so far.
         - `done(failed)`: is called when all owners have their part, perhaps before this returns.
+        - `is_sender_behind`: who has sent them went by an older view then than the one that holds here.
         """
         if not self._order.awaited or hops >= MAX_HOPS:
-            self._route(events, hops, done)
+            self._route(events, hops, done, has_moved=is_sender_behind)
             return
         # By topic, the positions of what must wait; the others in one.
         waits: dict[Topic | None, list[int]] = {}
@@ -76,7 +78,11 @@ class EventRouter:
             elif not self._order.hold((hops, topic), [event.tail for event in part], partial(self.submit, part, hops, part_done)):
                 part_done(list(range(len(part))))
 
-    def _route(self, events: Sequence[Event], hops: int, done: Done, *, has_waited: bool = False) -> None:
+    def _route(self, events: Sequence[Event], hops: int, done: Done, *, has_moved: bool = False) -> None:
+        """Publishes what this broker owns, and brings the rest on its way.
+
+        - `has_moved`: topics of others have moved on since the events came here, or were sent here.
+        """
         publish, settled, owner, heirs = self._publish, self._handover.over, self.ring.owner, self._heirs
         if settled and self.ring.slots == (self._me,) and heirs is None:
             for event in events:
@@ -104,7 +110,7 @@ class EventRouter:
             heirs.flush()
         for slot, positions in parts.items():
             part, part_done = [events[position] for position in positions], partial(batch.part_done, positions)
-            self._pass_on(slot, part, hops, part_done, has_waited=has_waited)
+            self._pass_on(slot, part, hops, part_done, has_moved=has_moved)
 
     def _copy(self, heirs: Heirs, event: Event, hops: int, done: Done) -> None:
         """Publishes an event when its heir has it."""
@@ -112,27 +118,27 @@ class EventRouter:
 
         def settled(fate: Fate) -> None:
             if fate is Fate.MOVED:
-                self._route([event], hops, done, has_waited=True)
+                self._route([event], hops, done, has_moved=True)
             else:
                 done([] if fate is Fate.LET_OUT else [0])
             self._order.answered(number)
 
         heirs.publish(event, settled)
 
-    def _pass_on(self, slot: str | None, events: list[Event], hops: int, done: Done, *, has_waited: bool) -> None:
+    def _pass_on(self, slot: str | None, events: list[Event], hops: int, done: Done, *, has_moved: bool) -> None:
         everything = list(range(len(events)))
         if slot == self._me:
             number = self._order.sent(slot, hops, [event.topic for event in events])
 
             def go() -> None:
                 # Routed again: by now the topics may be another broker's. Before anything goes that waits for these events.
-                self._route(events, hops, done, has_waited=True)
+                self._route(events, hops, done, has_moved=True)
                 self._order.answered(number)
 
             if not self._handover.hold([event.tail for event in events], go):
                 self._order.answered(number)
                 done(everything)
-        elif slot is None or (hops >= MAX_HOPS and not has_waited):
+        elif slot is None or (hops >= MAX_HOPS and not has_moved):
             self.misrouted += len(events)
             done(everything)
         else:

@@ -14,8 +14,9 @@ from infra.runtime.link_handlers import makes_no_sense
 from .event_router import MAX_HOPS, Done
 from .forwarder import Prefix
 
-# `submit(events, hops, done)`, see `EventRouter.submit`.
+# `submit(events, hops, done)`, see `EventRouter.submit`; and the same for what others send, with `is_sender_behind`.
 Submit = Callable[[Sequence[Event], int, Done], None]
+SubmitSent = Callable[[Sequence[Event], int, Done, bool], None]
 
 # Where somebody goes who has something to tell on topics that are not theirs.
 _WAY: Final[dict[Kind, str]] = {
@@ -33,15 +34,19 @@ def not_yours(kinds: frozenset[Kind], kind: Kind) -> Refused:
 
 
 class PublishingLinks:
-    """The links that publish here, and by which view of the site each of their peers goes. `submit`: takes the events."""
+    """The links that publish here, and by which view of the site each of their peers goes.
 
-    def __init__(self, submit: Submit) -> None:
-        self._submit = submit
+    - `submit`: takes the events.
+    - `view()`: returns the view that holds here.
+    """
+
+    def __init__(self, submit: SubmitSent, view: Callable[[], View]) -> None:
+        self._submit, self._view = submit, view
         self._links: set[PublishingLink] = set()
 
     def link_up(self, link: Link, learn: Callable[[View], None] = lambda view: None) -> "PublishingLink":
         """Returns the handler of one more link. `learn(view)` is called with each view that its peer says."""
-        handler = PublishingLink(link, self._submit, learn, self._links.discard)
+        handler = PublishingLink(link, self._submit, self._view, learn, self._links.discard)
         self._links.add(handler)
         return handler
 
@@ -55,20 +60,22 @@ class PublishingLink:
 
     - `view`: the newest view that the peer has said. What it sends behind that it sends under this view, or a later one.
     - `submit`: takes the events.
-    - `learn(view)`: is called with each view that it says.
+    - `here()`: returns the view that holds here.
+    - `learn(view)`: is called with each view that the peer says.
     - `forget(handler)`: is called when the link is lost.
     """
 
-    __slots__ = ("_forget", "_learn", "_link", "_prefix", "_submit", "view")
+    __slots__ = ("_forget", "_here", "_learn", "_link", "_prefix", "_submit", "view")
 
     def __init__(
         self,
         link: Link,
-        submit: Submit,
-        learn: Callable[[View], None] = lambda view: None,
-        forget: Callable[["PublishingLink"], None] = lambda handler: None,
+        submit: SubmitSent,
+        here: Callable[[], View],
+        learn: Callable[[View], None],
+        forget: Callable[["PublishingLink"], None],
     ) -> None:
-        self._link, self._submit, self._learn, self._forget = link, submit, learn, forget
+        self._link, self._submit, self._here, self._learn, self._forget = link, submit, here, learn, forget
         self._prefix = Prefix()
         self.view = link.peer.view
 
@@ -101,7 +108,8 @@ class PublishingLink:
         events = [Event(*parts) for parts in zip(topics, frame.ids, frame.tails, strict=True)]
         if not all(map(is_text, frame.tails)):
             raise Refused("bad-utf8", f"an event from {self._link.peer.role} {self._link.peer.node} is not UTF-8")
-        self._submit(events, frame.hops, lambda failed: self._done(frame, failed))
+        is_behind = self.view.order < self._here().order
+        self._submit(events, frame.hops, lambda failed: self._done(frame, failed), is_behind)
 
     def _done(self, frame: Publish, failed: list[int]) -> None:
         # What failed is not tried again here: to acknowledge it late would stall all others, and the publisher knows better.

@@ -120,7 +120,7 @@ class Broker:
         self.copies = OwnerCopies(self.node, options.window, share, is_alone=not self.far)
         self.order = PublicationOrder(options.handover_s, options.max_handover_bytes)
         self.router = EventRouter(self.node, self.core.publish, self.mesh.client.forwarder, self.handover, self.order, self.heirs)
-        self.publishing = PublishingLinks(self.submit)
+        self.publishing = PublishingLinks(self.submit, self.view)
         self.departure = Departure(self.node, self.mesh, self.moves, self.publishing, self.order, lambda: any(self.core.wanted_here()))
         self.offloading = Offloading(self.core, context.log)
         self._recaller = Recaller(self.site, self.core, self.tenure, is_alone=not self.far)
@@ -367,9 +367,9 @@ class Broker:
     def _stray(self, body: bytes) -> None:
         self.site_events.stray(body)
 
-    def submit(self, events: Sequence[Event], hops: int, done: Done) -> None:
-        """Brings `events` to their owners; see `EventRouter.submit` for `hops` and `done`."""
-        self.router.submit(events, hops, done)
+    def submit(self, events: Sequence[Event], hops: int, done: Done, is_sender_behind: bool = False) -> None:
+        """Brings `events` to their owners; see `EventRouter.submit` for the arguments."""
+        self.router.submit(events, hops, done, is_sender_behind)
 
     @property
     def ring(self) -> Ring:

@@ -108,9 +108,9 @@ class LinkHandshake:
         self._secret = b""
 
     @property
-    def is_by_secret(self) -> bool:
-        """Whether there is time between hello and link, in which what the hellos say may grow old."""
-        return self._credentials.mode == "secret"
+    def takes_time(self) -> bool:
+        """Whether there is time between our hello and the link, in which what it says may grow old."""
+        return self._side is LinkSide.CALLER or self._credentials.mode == "secret"
 
     def begin(self) -> tuple[Frame, ...]:
         """Returns what is to be said before the peer has said anything."""

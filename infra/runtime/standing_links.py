@@ -69,7 +69,7 @@ class StandingLinks:
         """
         rights = rights_of_peer(self._introduction.hello(), peer, we_called=dialled is not None, table=self._link_kinds)
         link = Link(wire, peer, dialled, self.now_s, self._wake)
-        if handshake.is_by_secret:  # on each link the view comes first, and the one in our hello may be an old one by now
+        if handshake.takes_time:  # on each link the view comes first, and the one in our hello may be an old one by now
             link.send(Heartbeat(self._owner.view()))
         self.links.add(link)
         try:

@@ -115,6 +115,17 @@ def test_what_waited_is_forwarded_when_its_topic_has_moved_on(hops: int) -> None
     assert (site.published, site.failed) == ([], [[]])
 
 
+def test_what_was_sent_under_an_older_view_follows_its_topic_however_often_it_was_forwarded() -> None:
+    """DPS-17: its topic has moved on while it was on its way here. What was sent under our view would go in a circle."""
+    site, (event,) = Site(), events_of("b3")
+    site.submit([event], hops=2)
+    assert (site.failed, site.router.misrouted) == ([[0]], 1)
+    site.router.submit([event], 2, site.failed.append, is_sender_behind=True)
+    assert [(frame.hops, frame.topics) for frame in site.outlets["b3"] if isinstance(frame, Publish)] == [(2, [event.topic])]
+    site.forwarder.published("b3", Published(1))
+    assert (site.failed, site.router.misrouted) == ([[0], []], 1)
+
+
 def test_more_than_may_wait_is_refused() -> None:
     site = Site(Ring(("b1",)))
     site.handover = Handover("b1", max_held_bytes=2 * waiting_bytes([b""]))

@@ -69,6 +69,41 @@ async def test_an_event_at_a_broker_with_an_old_view_is_forwarded_once_more_and_
         ]
 
 
+async def test_an_event_whose_topic_moves_on_while_it_is_on_its_way_goes_on_however_often_that_happens(tcp: bool) -> None:
+    """DPS-17: its topic is b2's, b3's, b1's and b2's again, each time before it gets there. It is accepted, and arrives once."""
+    async with Cluster(sites=1, brokers=3, tcp=tcp, change=patient) as c, c.user("ann") as ann:
+        await ann.follow("dan")
+        b1, b2, b3 = (c.roles[f"sto/{slot}"] for slot in SLOTS)
+
+        async def give_all(slot: str, *hear: Any) -> None:
+            view = View(b1.view().number + 1, SLOTS, tuple(256 * (each == slot) for each in SLOTS))
+            b1.mesh.offer(view)
+            await c.until(lambda: all(broker.view() == view for broker in hear))
+
+        async def under_way(source: str, target: str) -> None:
+            await c.until(lambda: bool(c.frames(Publish, f"sto/{source}", f"sto/{target}")))
+
+        await give_all("b2", b2, b3)
+        await c.settle()
+        c.plan.hold("sto/b1", "sto/b2")
+        posted = asyncio.create_task(c.play("dan"))
+        ways = [("b1", "b2"), ("b2", "b3"), ("b3", "b1"), ("b1", "b2")]
+        for (source, target), (_, owner), hears in zip(ways, ways[1:], (b2, b3, b1), strict=False):
+            await under_way(source, target)
+            await give_all(owner, hears)
+            c.plan.hold(f"sto/{target}", f"sto/{owner}")
+            c.plan.release(f"sto/{source}", f"sto/{target}")
+        await c.until(lambda: len(c.frames(Publish)) == len(ways))
+        c.plan.release("sto/b1", "sto/b2")
+        await posted
+        await ann.heard(1)
+        await c.settle()
+        await ann.fence()
+        assert len(ann.events) == 1
+        crossings = [(each.source, each.target) for each in c.plan.log if isinstance(each.frame, Publish)]
+        assert crossings == [(f"sto/{source}", f"sto/{target}") for source, target in ways]
+
+
 async def test_an_event_between_brokers_whose_views_contradict_each_other_ends_and_is_not_called_accepted(tcp: bool) -> None:
     """Each names another as the owner: after two hops the event is given up, counted, and rejected as unavailable."""
     async with Cluster(sites=1, brokers=3, tcp=tcp) as c:
