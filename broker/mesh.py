@@ -19,6 +19,7 @@ from infra.kernel.frames import (
 )
 from infra.kernel.membership import Membership
 from infra.kernel.slot_processes import SlotProcesses
+from infra.kernel.steps import begins
 from infra.runtime.link import Link
 from infra.runtime.link_handlers import LinkHandler
 from infra.runtime.node import Node
@@ -45,8 +46,9 @@ class Mesh:
         others = {slot: address for slot, address in slots.items() if slot != options.slot}
         self.client = SiteClient(node, options.site, others, max_forward_bytes=options.max_forward_bytes, slots=slots)
         self._me, self._node, self._changed = options.slot, node, changed
-        # The view in which this slot was by an earlier process than this one.
-        self.former_view: View | None = None
+        # Whether this slot was out of a view that this process knows, or was never in one before: then it is in the view as this process.
+        self._is_let_in = False
+        self._puts_out_s = options.membership.grace_s + options.membership.suspect_s
         self._has_copies = bool(copied(options.window))
         self._processes = SlotProcesses()
         # The view that a process found when another one was in it.
@@ -66,8 +68,6 @@ class Mesh:
     def join(self, link: Link) -> None:
         """Takes in a broker that is linked, whichever of us has called."""
         slot, incarnation = link.peer.node, link.peer.incarnation
-        if not self.view.number and self._me in link.peer.view.slots:
-            self.former_view = link.peer.view
         met = self._processes.meet(slot, incarnation)
         if met.is_new:
             self.membership.rejoin(slot, is_in=met.is_in)
@@ -161,15 +161,27 @@ class Mesh:
             self._follow()
         self.tick()
 
+    @property
+    def is_let_in(self) -> bool:
+        """Whether this process may have served something under the view, and not only an earlier one that is there under its name.
+
+        Whoever has met that one puts the slot out of the view, before long.
+        """
+        return self._is_let_in or self._node.now_s > self._puts_out_s
+
     def _follow(self) -> None:
         self._processes.follow(self.view, lambda slot: self.membership.is_suspected(slot, self._node.now_s))
         self._changed()
+        # Behind that: what a view means for us depends on whether we were in the one before.
+        self._is_let_in = self._is_let_in or self._me not in self.view.slots or begins(self._me, self.view)
 
     def tick(self) -> None:
         """Issues a view if that is on us. Where heirs are waited for, it says first who is not heard."""
         if self._has_copies:
             self._say(replace(self._said, unheard=self.membership.unheard(self._node.now_s)))
+        number = self.view.number
         if self.membership.tick(self._node.now_s):
+            self._is_let_in = self._is_let_in or not number
             self._follow()
         slots = self.view.slots
         self._is_met = self._is_met or (self._me in slots and {*slots} <= {self._me, *self.client.links})

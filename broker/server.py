@@ -324,7 +324,7 @@ class Broker:
         self._view = view
         self.departure.follow(was, view)
         self.parting.begin()
-        self.splits.follow(view, is_leaving=self.mesh.draining or was == self.mesh.former_view)
+        self.splits.follow(view, has_served=self.mesh.is_let_in and not self.mesh.draining)
         self.router.follow(view.ring, self.links.now_s)
         self._log.info("view", number=view.number, slots=list(view.slots), **({"shares": list(view.shares)} if view.shares else {}))
         # Before anything is answered under the new view: on each link the view comes first.

@@ -53,10 +53,10 @@ class Splits:
         self._untold: set[str] = set()
         self._known: deque[View] = deque(maxlen=MOST_KNOWN)
 
-    def follow(self, view: View, *, is_leaving: bool) -> None:
-        """Takes over `view`. `is_leaving`: this broker has said that it leaves, so it may be out."""
+    def follow(self, view: View, *, has_served: bool) -> None:
+        """Takes over `view`. `has_served`: this broker has gone by the one before, and has not said that it leaves: then it may be out."""
         before, self._view = self._view, view
-        if was_left_out(self._me, before, view) and not is_leaving:
+        if was_left_out(self._me, before, view) and has_served:
             self._apart, self._untold = before, set(view.slots)
             for slot in list(self._links):
                 self.link_up(slot)

@@ -74,16 +74,19 @@ def next_places(before: Mapping[str, RingPlace], known: Mapping[str, Known], ste
     return _owned(changed)
 
 
+def begins(slot: str, view: View) -> bool:
+    """Tells whether `slot` has nothing in `view` yet, and is to have something, as anybody who comes."""
+    return view.share_of.get(slot) == 0 and view.goal_of[slot] > 0
+
+
 def was_left_out(slot: str, before: View, view: View) -> bool:
     """Tells whether `slot`, which was in `before`, is not in `view`, or has been taken in anew by it: a view between them was without it.
 
-    Who is taken in anew has nothing yet, and is to have something. Otherwise a share does not fall to nothing without many steps, each of
-    which waits for its broker.
+    Otherwise a share does not fall to nothing without many steps, each of which waits for its broker.
     """
     if slot not in before.slots:
         return False
-    has_nothing_now = before.share_of[slot] > 0 and view.share_of.get(slot) == 0
-    return slot not in view.slots or (has_nothing_now and view.goal_of[slot] > 0)
+    return slot not in view.slots or (before.share_of[slot] > 0 and begins(slot, view))
 
 
 def at_once(known: Mapping[str, Known]) -> dict[str, RingPlace]:

@@ -27,18 +27,27 @@ def a_node() -> Any:
 
 
 class OneMesh:
-    """The brokers of a site as b2 sees them; b1 issues views. `views`: those that hold here, one after the other."""
+    """The brokers of a site as b2 sees them; b1 issues views.
 
-    def __init__(self) -> None:
+    - `views`: those that hold here, one after the other.
+    - `let_in`: whether this process may have served something under the one before each.
+    """
+
+    def __init__(self, *slots: str) -> None:
         self.node = a_node()
         self.views: list[View] = []
+        self.let_in: list[bool] = []
         options = BrokerOptions(
             site="sto",
             slot="b2",
-            sites={"sto": {slot: f"127.0.0.1:{n}" for n, slot in enumerate(SLOTS, 1)}},
+            sites={"sto": {slot: f"127.0.0.1:{n}" for n, slot in enumerate(slots or SLOTS, 1)}},
             window={Kind.PLAYLIST: WindowBounds(copies=1)},
         )
-        self.mesh = Mesh(options, self.node, 0, lambda: self.views.append(self.mesh.view))
+        self.mesh = Mesh(options, self.node, 0, self.follow)
+
+    def follow(self) -> None:
+        self.views.append(self.mesh.view)
+        self.let_in.append(self.mesh.is_let_in)
 
     def meet(self, slot: str, process: int, view: View = FULL) -> None:
         """Has a `process` call, whose hello names `view`."""
@@ -129,3 +138,40 @@ def test_a_process_of_a_slot_that_had_left_is_not_put_out_by_who_meets_it_late()
     one.go_on(TIMING.grace_s, "b1", "b3")
     assert all("b3" in view.slots for view in one.views[2:])
     assert one.mesh.view.slots == ("b2", "b3")
+
+
+@pytest.mark.parametrize("later", [[], [View(2, (*SLOTS, "b4"))]])
+def test_who_was_in_the_view_by_an_earlier_process_has_served_nothing_under_it(later: list[View]) -> None:
+    """DPS-19: an aggregator told it the view before another broker did, or another one followed. Clients heard of a split, and none was."""
+    one = OneMesh(*SLOTS, "b4")
+    one.mesh.offer(FULL)
+    one.meet("b1", 1)
+    one.meet("b3", 3)
+    for view in later:
+        one.mesh.offer(view)
+    one.mesh.offer(View(5, ("b1", "b3")))
+    one.go_on(TIMING.grace_s, "b1", "b3")
+    one.mesh.offer(View(6, SLOTS))
+    one.mesh.offer(View(7, ("b1", "b3")))
+    assert one.let_in == [False] * (len(later) + 2) + [True, True]
+
+
+@pytest.mark.parametrize("first", [FULL, View(1, ("b1", "b2", "b3"), (256, 0, 256), (256, 256, 256)), View(1, ("b1", "b3"))])
+def test_who_came_to_a_site_or_began_with_it_has_served_something(first: View) -> None:
+    """DPS-19: nobody has put it out for a while, so nobody knows an earlier process."""
+    one = OneMesh()
+    one.meet("b1", 1, View(0, ()))
+    one.meet("b3", 3, View(0, ()))
+    one.mesh.offer(first)
+    one.go_on(4.0 if first == FULL else BEAT_S, "b1", "b3")
+    one.mesh.offer(View(5, ("b1", "b3")))
+    assert one.let_in == [False, True]
+
+
+def test_who_issues_the_first_view_of_a_site_has_not_been_there_before() -> None:
+    one = OneMesh()
+    one.meet("b1", 1, View(0, ()))
+    one.mesh.membership.leave("b1", 0.0)
+    one.meet("b3", 3, View(0, ()))
+    one.go_on(BEAT_S, "b3")
+    assert (one.mesh.view.slots, one.mesh.is_let_in) == (("b2", "b3"), True)

@@ -66,13 +66,13 @@ async def turns() -> None:
 async def test_whoever_was_left_out_tells_their_followers_and_each_other_broker_once() -> None:
     """DPS-19: those linked by then at once, the others when a link stands."""
     broker = OneBroker("b2", "b3")
-    broker.splits.follow(HERE, is_leaving=False)
+    broker.splits.follow(HERE, has_served=True)
     broker.link("b2")
-    broker.splits.follow(View(3, ("b2", "b3")), is_leaving=False)
+    broker.splits.follow(View(3, ("b2", "b3")), has_served=True)
     await turns()
     assert set(broker.told) == MINE
     assert broker.broken_off == set()  # they are others' by now
-    broker.splits.follow(View(4, ("b1", "b2", "b3")), is_leaving=False)
+    broker.splits.follow(View(4, ("b1", "b2", "b3")), has_served=True)
     for slot in ("b2", "b3", "b3"):
         broker.link(slot)
     assert [broker.wires[slot].sent for slot in ("b2", "b3")] == [[Apart(HERE)], [Apart(HERE)]]
@@ -95,9 +95,9 @@ async def test_whoever_hung_and_never_saw_the_view_without_them_tells_of_it_when
     assert owner.view.number == both.number + 2
     assert hung.offer(owner.view)
     left_out = OneBroker("b0")
-    left_out.splits.follow(both, is_leaving=False)
+    left_out.splits.follow(both, has_served=True)
     left_out.link("b0")
-    left_out.splits.follow(hung.view, is_leaving=False)
+    left_out.splits.follow(hung.view, has_served=True)
     await turns()
     assert set(left_out.told) == {topic for topic in TOPICS if both.ring.owner(topic) == "b1"}
     assert left_out.wires["b0"].sent == [Apart(both)]
@@ -119,7 +119,7 @@ async def test_who_has_less_or_nothing_as_planned_was_not_left_out(after: View) 
 async def test_who_hears_of_another_part_tells_of_what_both_served_and_of_nothing_else() -> None:
     """DPS-19: once for each view, however many say it."""
     broker = OneBroker()
-    broker.splits.follow(HERE, is_leaving=False)
+    broker.splits.follow(HERE, has_served=True)
     for _ in range(2):
         broker.splits.take(Apart(THERE))
     await turns()
@@ -135,10 +135,10 @@ async def test_who_hears_of_another_part_tells_of_what_both_served_and_of_nothin
 
 async def test_who_leaves_or_begins_or_stays_was_never_apart() -> None:
     broker = OneBroker("b2")
-    broker.splits.follow(View(1, ("b2",)), is_leaving=False)  # not taken in yet
-    broker.splits.follow(HERE, is_leaving=False)
-    broker.splits.follow(TOGETHER, is_leaving=True)
-    broker.splits.follow(View(9, ("b2", "b3")), is_leaving=True)
+    broker.splits.follow(View(1, ("b2",)), has_served=True)  # not taken in yet
+    broker.splits.follow(HERE, has_served=True)
+    broker.splits.follow(TOGETHER, has_served=False)
+    broker.splits.follow(View(9, ("b2", "b3")), has_served=False)
     broker.link("b2")
     await turns()
     assert (broker.told, broker.wires["b2"].sent) == ([], [])
@@ -146,10 +146,10 @@ async def test_who_leaves_or_begins_or_stays_was_never_apart() -> None:
 
 async def test_what_nobody_can_mean_and_who_cannot_read_it_are_passed_over() -> None:
     broker = OneBroker("b2", old=True)
-    broker.splits.follow(HERE, is_leaving=False)
+    broker.splits.follow(HERE, has_served=True)
     broker.splits.take(Apart(View(3, ("b3",), (1, 2))))
     broker.link("b2")
-    broker.splits.follow(View(3, ("b2",)), is_leaving=False)
+    broker.splits.follow(View(3, ("b2",)), has_served=True)
     await turns()
     assert broker.wires["b2"].sent == []
     assert set(broker.told) == MINE  # their own followers hear of it all the same

@@ -75,7 +75,16 @@ class UserAbsences:
         self._course.check()
         if answer is None or "recovered" not in answer:
             return
-        its = Return(was, back, asked_s, self._course.wrong_s, self._is_disturbed_since(was), self._course.faults, self._world.window_s)
+        its = Return(
+            was,
+            back,
+            asked_s,
+            self._course.wrong_s,
+            self._is_disturbed_since(was),
+            self._course.faults,
+            self._world.window_s,
+            self._course.apart_s,
+        )
         late = check_return(self._oracle, its, answer, set(fields))
         if answer["installed"] == "all":
             back.installed |= back.wants

@@ -98,7 +98,9 @@ class UserConnections:
     def _told_gap(self, follower: Follower, message: dict[str, Any]) -> None:
         topics = topics_of([{"topic": topic} for topic in message["topics"]])
         try:
-            check_gap(follower, topics, message["reason"], is_calm=not self._course.faults)
+            check_gap(
+                follower, topics, message["reason"], is_calm=not self._course.faults, is_apart=self._course.apart_s > self._world.loop.now_s
+            )
         except Violated as violated:
             self._course.violate(str(violated))
         self._oracle.looked_at["gaps"] += 1

@@ -4,7 +4,10 @@ import asyncio
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from math import inf
 from typing import Any, Final, NamedTuple
+
+from broker.options import BrokerOptions
 
 from .operations import TOPICS, USERS
 from .oracle import Follower, SimulationOracle, Violated
@@ -39,6 +42,7 @@ class LifeCourse:
     - `leaving`: nodes that were asked to stop, and have not. `leavers`: the last ones that were asked, which close connections that have
       asked for nothing yet.
     - `again`: events that were published again since all was well.
+    - `apart_s`: when brokers of one site could serve the same topics apart for the last time.
     """
 
     def __init__(self, world: SimulatedWorld) -> None:
@@ -54,6 +58,7 @@ class LifeCourse:
         self.leaving: set[str] = set()
         self.leavers: deque[Any] = deque(maxlen=LEAVERS)
         self.again: set[int] = set()
+        self.apart_s = -inf
         self._under_way: list[asyncio.Task[None]] = []
         self._waiting: list[asyncio.Future[None]] = []
         self._violated: Violated | None = None
@@ -115,9 +120,19 @@ class LifeCourse:
         for follower in self.followers.values():
             follower.covered.clear()
 
+    def goes_apart(self, *names: str) -> None:
+        """Notes that one of these nodes stands still, or that they do not reach each other: brokers of one site may be apart then.
+
+        Nothing else can do that (docs/recovery.md): who dies serves nothing, and a link that breaks is called for again.
+        """
+        sites = {name.partition("/")[0] for name in names}
+        if len(sites) == 1 and all(isinstance(self.world.options.get(name), BrokerOptions) for name in names):
+            self.apart_s = inf
+
     def all_is_well(self) -> None:
         """Notes that nothing is wrong any more."""
         self.faults = 0
+        self.apart_s = min(self.apart_s, self.world.loop.now_s)
         self.again.clear()
 
     def there(self, who: int) -> Follower | None:

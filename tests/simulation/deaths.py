@@ -24,8 +24,8 @@ class NodeDeaths:
 
     def __init__(self, course: LifeCourse) -> None:
         self._course, self._world, self._oracle = course, course.world, course.oracle
-        # How many things had gone wrong, and had changed, when a broker died whose heirs had everything.
-        self._inherited: tuple[int, int] | None = None
+        # A broker that died whose heirs had everything, and how many things had gone wrong, and had changed, beside that it came back.
+        self._inherited: tuple[str, tuple[int, int]] | None = None
 
     def kill(self, name: str, *, power: bool) -> None:
         """Ends a node at once, and looks meanwhile whether those hear of it who must. `power`: see `SimulatedWorld.kill`."""
@@ -33,7 +33,7 @@ class NodeDeaths:
         has_heirs = bool(owned) and self._has_whole_heirs(name.partition("/")[0])
         self._course.goes_wrong()
         if has_heirs:
-            self._inherited = self._course.faults, self._course.changes.total()
+            self._inherited = name, self._course.beside(name)
         self._course.tell(name, "is gone without a word" if power else "is killed")
         self._world.kill(name, power=power)
         if has_heirs:
@@ -43,8 +43,8 @@ class NodeDeaths:
 
     @property
     def only_an_owner_died(self) -> bool:
-        """Whether all was well but for one broker that is gone, whose heirs had everything."""
-        return self._inherited == (self._course.faults, self._course.changes.total())
+        """Whether all was well but for one broker that is gone, whose heirs had everything. It may be back."""
+        return self._inherited is not None and self._inherited[1] == self._course.beside(self._inherited[0])
 
     def _has_whole_heirs(self, site: str) -> bool:
         """Tells whether every heir has everything, so that nothing is lost with one broker. Events of other sites may be."""

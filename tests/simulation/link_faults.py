@@ -12,12 +12,16 @@ class LinkFaults:
     async def cut(self, one: int, other: int, how: int, *_: int) -> None:
         """Cuts two nodes, or two sites, off from each other."""
         for pair in self._pairs(one, other, how):
-            self._world.internet.cut(*pair)
+            self._cut(*pair)
 
     async def cut_one_way(self, one: int, other: int, how: int, *_: int) -> None:
         """Does the same one way."""
         for pair in self._pairs(one, other, how)[:1]:
-            self._world.internet.cut(*pair)
+            self._cut(*pair)
+
+    def _cut(self, source: str, target: str) -> None:
+        self._course.goes_apart(source, target)
+        self._world.internet.cut(source, target)
 
     def _pairs(self, one: int, other: int, how: int) -> list[tuple[str, str]]:
         """Returns two nodes, or two sites, both ways."""

@@ -57,6 +57,7 @@ class NodeFaults:
         names = list(self._world.processes)
         name = names[pick % len(names)]
         self._course.goes_wrong()
+        self._course.goes_apart(name)
         self._course.tell(name, "stands still")
         process, until_s = self._world.processes[name], self._world.loop.now_s + (0.2, 1.0, 5.0, 10.0)[how % 4]
         process.stalled_until_s = max(process.stalled_until_s, until_s)

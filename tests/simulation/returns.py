@@ -1,5 +1,6 @@
 """What must hold when somebody comes back: what they are told of what they missed is true, and not lazy. Pure."""
 
+from math import inf
 from typing import Any, Final, NamedTuple
 
 from broker.window_bounds import WindowBounds
@@ -25,6 +26,7 @@ class Return(NamedTuple):
     - `is_disturbed`: whether something may be wrong, or may have gone wrong since they had their point. That topics move is nothing wrong.
     - `faults`: how many things are wrong now.
     - `window_s`: for how long events are kept.
+    - `apart_s`: when brokers of one site could serve the same topics apart for the last time.
     """
 
     was: Follower
@@ -34,6 +36,7 @@ class Return(NamedTuple):
     is_disturbed: bool
     faults: int
     window_s: float
+    apart_s: float = -inf
 
     @property
     def site(self) -> str:
@@ -51,10 +54,15 @@ class Return(NamedTuple):
         return self.was.position is None or self.asked_s - self.was.position.now_s > self.window_s - POINT_AGE_S
 
 
-def check_gap(follower: Follower, topics: list[str], reason: str, *, is_calm: bool) -> None:
-    """Raises Violated where somebody should not have been told that something of `topics` may be missing."""
+def check_gap(follower: Follower, topics: list[str], reason: str, *, is_calm: bool, is_apart: bool) -> None:
+    """Raises Violated where somebody should not have been told that something of `topics` may be missing.
+
+    `is_apart`: brokers of one site may have served the same topics apart since all was well.
+    """
     if is_calm:
         raise Violated(f"nothing is wrong, and {follower.name} hears that something of {topics} may be missing: {reason}")
+    if reason == "split" and not is_apart:
+        raise Violated(f"no site was split, and {follower.name} hears that something of {topics} may be missing: {reason}")
     if not follower.recovers:
         raise Violated(f"{follower.name} hears of a gap, and has not asked for that")
     if odd := [topic for topic in topics if topic not in follower.follows]:
@@ -91,6 +99,9 @@ def _check_reason(oracle: SimulationOracle, its: Return, topic: str, reason: str
         raise Violated(f"{told}, which is never so here")
     if reason in ("late", "no-window") and not its.faults:
         raise Violated(f"nothing is wrong, and {told}")
+    since_s = its.was.position.now_s - POINT_AGE_S if "point" in said and its.was.position is not None else 0.0
+    if reason == "split" and its.apart_s < since_s:
+        raise Violated(f"{told}, and no site was split since {since_s:g} s")
     if reason == "other-site" and not its.is_elsewhere:
         raise Violated(f"{told}, but it is the same site")
     if "point" in said and not (its.is_elsewhere or its.is_disturbed or its.has_old_point):

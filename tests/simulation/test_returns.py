@@ -1,6 +1,7 @@
 """What must hold when somebody comes back: which reasons are none."""
 
 from contextlib import nullcontext
+from math import inf
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from broker.window_bounds import WindowBounds
 
 from .oracle import Acceptance, Follower, Position, SimulationOracle, Violated
 from .process import SimulatedProcess
-from .returns import Return, check_return
+from .returns import Return, check_gap, check_return
 
 KEPT = WindowBounds().events
 
@@ -46,3 +47,22 @@ def test_what_was_published_long_before_a_point_is_not_too_much_unless_something
     its = a_return(oracle, [5.0] * (KEPT + 1), is_disturbed=is_disturbed)
     with nullcontext() if is_disturbed else pytest.raises(Violated, match="too-much, which is never so here"):
         check_return(oracle, its, told("too-much"), {"point"})
+
+
+@pytest.mark.parametrize(("apart_s", "said"), [(18.0, {"point"}), (0.0, {"since"}), (40.0, {"point", "since"})])
+def test_a_split_is_told_only_where_a_site_was_split_since_somebody_had_their_point(apart_s: float, said: set[str]) -> None:
+    """DPS-19: numbers may be as old as the life."""
+    its = a_return(SimulationOracle(), [], is_disturbed=True)._replace(apart_s=apart_s)
+    with nullcontext() if apart_s != 18.0 else pytest.raises(Violated, match="no site was split since 19 s"):
+        check_return(SimulationOracle(), its, told("split"), said)
+    with pytest.raises(Violated, match="no site was split since 0 s"):
+        check_return(SimulationOracle(), its._replace(apart_s=-inf), told("split"), said - {"point"})
+
+
+@pytest.mark.parametrize("reason", ["split", "owner-lost"])
+def test_nobody_hears_of_a_split_while_no_site_is_split(reason: str) -> None:
+    """DPS-19: whatever else went wrong."""
+    follower = Follower("ann", "sto/p1", SimulatedProcess("sto/p1"), follows={"t1"}, recovers=True)
+    check_gap(follower, ["t1"], reason, is_calm=False, is_apart=True)
+    with nullcontext() if reason != "split" else pytest.raises(Violated, match="no site was split, and ann hears"):
+        check_gap(follower, ["t1"], reason, is_calm=False, is_apart=False)

@@ -10,9 +10,12 @@ from typing import Any
 
 import pytest
 
+from infra.kernel.membership import Membership
+from infra.kernel.slot_processes import Meeting, SlotProcesses
+
 from . import runs, world
 from .cores.test_runs import SHOWN
-from .defects import DEFECTS, planted
+from .defects import DEFECTS, PlantedDefect, planted
 from .node_faults import RESTARTS_S
 from .operations import Operation
 from .oracle import Follower, SimulationOracle, Violated
@@ -133,11 +136,11 @@ def leaving_owners(seed: int) -> SimulationRun:
     return relived(seed, operations)
 
 
-def restarted_owner(seed: int, pause: int, *, power: bool = False) -> SimulationRun:
+def restarted_owner(seed: int, pause: int, *, power: bool = False, which: int = 0) -> SimulationRun:
     """Returns a life in which a broker is killed, with `power` without a word, and there again after one of the pauses of `RESTARTS_S`."""
     operations = [Operation("connect", 0.0, (n, n, 1, 0)) for n in range(4)]
     operations += [Operation("subscribe", 0.0, (n, 2 * n, 2, 0)) for n in range(4)] + [Operation("settle", 0.0, (0, 0, 0, 0))]
-    operations += [Operation("restart", 0.1, (0, 0 if power else 1, pause, 0)), Operation("point", 5.0, (0, 0, 0, 0))]
+    operations += [Operation("restart", 0.1, (which, 0 if power else 1, pause, 0)), Operation("point", 5.0, (0, 0, 0, 0))]
     return relived(seed, operations)
 
 
@@ -375,6 +378,34 @@ def test_where_there_are_copies_those_hear_in_time_whose_broker_is_the_only_one_
     found = restarted_owner(6, 0, power=True)
     assert not found.violation, f"{found.violation}\n{found.table(20)}"
     assert found.looked_at["owners lost for a moment"] == 1
+
+
+MEET = SlotProcesses.meet
+# Lives of one site with copies in which clients heard of a split: how long a broker is down, and which one.
+SPLIT = [(21, 1, 2), (21, 3, 2), (29, 3, 2)]
+
+
+@pytest.mark.parametrize(("seed", "pause", "which"), [*SPLIT, (37, 2, 0), (49, 3, 1)])
+def test_nobody_hears_of_anything_where_there_are_copies_and_a_broker_is_there_again_at_once(seed: int, pause: int, which: int) -> None:
+    """DPS-18, DPS-19: who met its new process late put it out of the ring, and it took itself for one that had been left out."""
+    found = restarted_owner(seed, pause, which=which)
+    assert not found.violation, f"{found.violation}\n{found.table(20)}"
+    assert found.looked_at["inherited"] == 1
+
+
+def _takes_it_for_another(processes: SlotProcesses, slot: str, process: int) -> Meeting:
+    return MEET(processes, slot, process)._replace(is_in=False)
+
+
+def test_a_split_is_found_that_is_told_where_no_site_is_split(monkeypatch: pytest.MonkeyPatch) -> None:
+    """DPS-30, DPS-19: as it was when they were found. Each of the two defects alone shows nothing."""
+    at_once = PlantedDefect("who was replaced is back in the next view", Membership, "_begin_to_wait", lambda *_: None)
+    other = PlantedDefect("who came into the view is taken for one that was replaced", SlotProcesses, "meet", _takes_it_for_another)
+    monkeypatch.setitem(DEFECTS, "back-at-once", at_once)
+    monkeypatch.setitem(DEFECTS, "taken-for-another", other)
+    with planted("back-at-once"), planted("taken-for-another"):
+        violated = [restarted_owner(seed, pause, which=which).violation for seed, pause, which in SPLIT]
+    assert all("no site was split" in each for each in violated), violated
 
 
 def test_a_defect_of_restarts_is_found() -> None:
