@@ -270,9 +270,7 @@ class BrokerCore:
             if event.id:
                 self._recent.forget(b"%b %b" % (event.topic, event.id))
         for topic, last in lasts.items():
-            self.numbers.give_up(topic)
-            if last is not None:
-                self.numbers.inherit(topic, last)
+            self.numbers.take_back(topic, last)
 
     # What has come lately.
 

@@ -96,6 +96,85 @@ def test_a_topic_that_was_given_away_and_comes_back_goes_on_behind_its_last_numb
     assert site.seqs(DAN, 1) == [5]
 
 
+def moved(topic: Topic, source: Counted, target: Counted) -> None:
+    """Has a topic go from one broker to another one, as planned."""
+    last = source.numbers.last(topic)
+    assert last is not None
+    source.numbers.give_up(topic)
+    target.numbers.inherit(topic, last)
+
+
+def other_broker(*wanted: Topic) -> Counted:
+    other = Counted(*wanted)
+    other.numbers = TopicNumbers("sto", EPOCH + 1, other.rows)
+    return other
+
+
+@pytest.mark.parametrize("others", [0, 500])
+def test_numbers_of_a_topic_that_comes_back_jump_over_what_it_got_elsewhere_and_over_nothing_else(others: int) -> None:
+    """SB-21, DPS-1: who got nothing of that sees how much is missing, however much the broker numbered meanwhile on other topics."""
+    here, there = Counted(DAN, EVE), other_broker(DAN, ZOE)
+    here.seqs(DAN, 3)
+    moved(DAN, here, there)
+    there.seqs(ZOE, others)
+    there.seqs(DAN, 20)
+    here.seqs(EVE, others)
+    moved(DAN, there, here)
+    first, second = here.next(DAN), here.next(DAN)
+    assert (first["epoch"], first["seq"], first["after"]) == (EPOCH, 24, [EPOCH + 1, 23])
+    assert (second["seq"], "after" in second) == (25, False)
+
+
+def test_a_topic_that_comes_back_goes_on_above_what_it_got_here_also_where_its_last_owner_had_not_heard_of_that() -> None:
+    """SB-21, DPS-19: within an epoch a number of a topic never repeats."""
+    site = Counted(DAN)
+    site.seqs(DAN, 9)
+    site.numbers.give_up(DAN)
+    site.numbers.inherit(DAN, (EPOCH + 1, 4))
+    assert site.seqs(DAN, 2) == [10, 11]
+    site.numbers.give_up(DAN)
+    site.numbers.inherit(DAN, (EPOCH, 6))
+    assert site.seqs(DAN, 1) == [12]
+
+
+def test_a_topic_that_comes_back_and_was_forgotten_goes_on_above_all_that_were(monkeypatch: pytest.MonkeyPatch) -> None:
+    """SB-21: of topics that were given away some are remembered; within an epoch a number of a topic never repeats."""
+    monkeypatch.setattr("broker.topic_numbers.RETAINED_COUNTS", 1)
+    site = Counted(DAN, EVE, ZOE)
+    for topic, number in ((DAN, 9), (EVE, 5), (ZOE, 2)):
+        site.seqs(topic, number)
+        site.numbers.give_up(topic)
+    for topic in (DAN, EVE, ZOE):
+        site.numbers.inherit(topic, (EPOCH + 1, 1))
+    assert [site.seqs(topic, 1) for topic in (DAN, EVE, ZOE)] == [[15], [15], [17]]
+
+
+def test_a_topic_that_left_when_its_count_was_forgotten_goes_on_above_all_that_were(monkeypatch: pytest.MonkeyPatch) -> None:
+    """SB-21: its next owner knows nothing of its numbers. Some that it got here before may be remembered, and are too low."""
+    monkeypatch.setattr("broker.topic_numbers.RETAINED_COUNTS", 1)
+    site = Counted(DAN)
+    site.seqs(DAN, 2)
+    site.numbers.give_up(DAN)
+    site.numbers.inherit(DAN, (EPOCH, 2))
+    site.seqs(DAN, 7)
+    site.leave(DAN)
+    site.rows[EVE] = 0
+    site.seqs(EVE, 1)
+    site.leave(EVE)
+    assert site.numbers.last(DAN) is None
+    site.numbers.inherit(DAN, (EPOCH + 1, 1))
+    site.rows[DAN] = 0
+    assert site.seqs(DAN, 1) == [10]
+
+
+def test_what_begins_anew_stands_above_a_topic_that_has_come_with_a_high_number() -> None:
+    """SB-21: its count may be forgotten, and then it begins anew itself."""
+    site = Counted(DAN, EVE)
+    site.numbers.inherit(DAN, (3, 1000))
+    assert site.seqs(DAN, 1) == [1001]
+    assert site.seqs(EVE, 1) == [1002]
+
+
 def test_the_first_event_under_another_epoch_names_the_last_one_before_it_unless_that_is_broken() -> None:
     """DPS-1, DPS-19"""
     site = Counted(DAN, EVE)
