@@ -19,6 +19,19 @@ import { ReplicaCore, type PlaylistNews, type RefusedEdit, type Request, type Se
 /** So long a version that is on its way is waited for before the playlist is fetched. */
 const LATE_MS = 500;
 
+/** How many replicas of a client have followed a topic that the application does not follow itself. The last one follows it no longer. */
+const followers = new WeakMap<Client, Map<string, number>>();
+
+/** Adds `change` to the followers of `topic`. Returns how many there are now. */
+function followed(client: Client, topic: string, change: number): number {
+  const counts = followers.get(client) ?? new Map<string, number>();
+  followers.set(client, counts);
+  const count = (counts.get(topic) ?? 0) + change;
+  counts.set(topic, count);
+  if (!count) counts.delete(topic);
+  return count;
+}
+
 /** What a replica tells, by name. */
 export interface ReplicaEvents {
   /** Something else is shown, or another number of edits waits. */
@@ -60,7 +73,8 @@ export class PlaylistReplica extends Emitter<ReplicaEvents> {
   async open(): Promise<void> {
     const { client, topic } = this;
     this.#isOpen = true;
-    this.#isOurs = !client.topics.has(topic);
+    this.#isOurs = followed(client, topic, 0) > 0 || !client.topics.has(topic);
+    if (this.#isOurs) followed(client, topic, 1);
     this.#stops = [
       client.on("event", (event) => event.topic === topic && this.#do(this.#core.changed(event.payload as unknown as PlaylistNews))),
       client.on("gap", ({ topics }) => topics.includes(topic) && this.#do(this.#core.reload())),
@@ -91,7 +105,7 @@ export class PlaylistReplica extends Emitter<ReplicaEvents> {
     this.#wake();
     for (const stop of this.#stops) stop();
     for (const timer of this.#timers) clearTimeout(timer);
-    if (this.#isOurs) await this.client.unsubscribe(this.topic);
+    if (this.#isOurs && !followed(this.client, this.topic, -1)) await this.client.unsubscribe(this.topic);
   }
 
   /** Returns when all edits are made or refused, or the replica is closed. */
