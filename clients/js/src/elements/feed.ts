@@ -75,9 +75,10 @@ export class SegueFeed extends ClientElement {
     until(client.on("gap", ({ topics }) => topics.some((topic) => this.#shows(topic)) && void this.#last(client, feedsOf(topics))));
     until(client.on("ended", ({ topics }) => this.#refuse(client, topics.filter(({ topic }) => this.#topics.includes(topic)))));
     until(client.on("friends", ({ topics }) => this.#befriended(client, topics)));
+    until(client.on("friends", ({ left }) => void this.#follow(client, left.filter((topic) => this.#topics.includes(topic) && !client.topics.has(topic)))));
     until(client.on("state", ({ phase }) => this.#told(phase)));
     this.#told(client.state?.phase ?? "connecting");
-    void this.#follow(client, friends);
+    void this.#follow(client, this.#topics);
     if (this.#followsFriends) void this.#followFriends(client);
   }
 
@@ -122,16 +123,17 @@ export class SegueFeed extends ClientElement {
     void this.#last(client, feeds);
   }
 
-  async #follow(client: Client, friends: readonly string[]): Promise<void> {
-    if (!this.#topics.length) return;
+  /** Follows `topics`, which are named here. Those of who is a friend no longer are among them: whether they may be heard all the same is said. */
+  async #follow(client: Client, topics: readonly string[]): Promise<void> {
+    if (!topics.length) return;
     try {
-      const { rejected } = await client.subscribe(this.#topics);
+      const { rejected } = await client.subscribe(topics);
       if (this.client !== client) return;
       this.#refuse(client, rejected);
       if (rejected.length) this.tell("segue-error", refusal(rejected[0]!.code, rejected[0]!.reason));
-      void this.#last(client, friends.filter((topic) => !this.#refused.has(topic)));
+      void this.#last(client, feedsOf(topics).filter((topic) => !this.#refused.has(topic)));
     } catch (error) {
-      this.#failed(client, this.#topics, error);
+      this.#failed(client, topics, error);
     }
   }
 

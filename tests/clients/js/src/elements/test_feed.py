@@ -169,6 +169,8 @@ async def test_who_is_refused_by_name_is_shown_as_soon_as_they_are_a_friend(
         await peer.send(event("hm://presence/user/dan/", 1))
         await peer.send(event(EVE, 1))
         await shows(browser, "eve playsBjörk", "eve playsIndigo · Moloko")
+        await peer.send({"op": "followed", "topics": [], "left": [EVE], "beyond": 0, "whole": True})
+        await told_as_refused(browser, "You may not hear what eve does.")
         assert browser.problems == []
     finally:
         server.answers["subscribe"] = subscribed
