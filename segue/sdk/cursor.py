@@ -5,7 +5,8 @@ fixes the position; what was before it is unknown and not counted.
 Rule 2: positions outlive a connection only where the server recovers. Elsewhere a jump over a time of absence says nothing, for a broker
 keeps no count of what nobody wants.
 Rule 3: a skip is never taken for a loss (design 6). `skipped` counts events of the same topic and origin site that this
-event has replaced, so it covers missing numbers right before this event and no others.
+event has replaced, so it covers missing numbers right before this event and no others. Out of a window it may count such as the client
+has got: of these the application is not told.
 Rule 4: another epoch goes on from the one before it where `after` names the last number of that one (DPS-1). Where it does not, what
 is missing cannot be counted. An epoch may hold again, with higher numbers: its topic has come back to the broker that had it before.
 Rule 5: a position moves before its event is handed out. Where something may be missing, it is emptied, and the next event says so.
@@ -103,6 +104,12 @@ class _Cursor:
         missing = missing_between(numbers, event) if numbers else 0
         return None if missing is None else max(0, missing - event.skipped)
 
+    def skipped_by(self, event: Event) -> int:
+        """Returns how many events `event` has replaced that have not come, as far as that can be counted."""
+        numbers = self.sites.get(event.site)
+        missing = missing_between(numbers, event) if numbers else None
+        return event.skipped if missing is None else min(event.skipped, missing)
+
     def move(self, event: Event) -> None:
         if event.site not in self.sites and len(self.sites) >= MAX_SITES:
             del self.sites[next(iter(self.sites))]
@@ -125,11 +132,12 @@ class Cursors:
         if cursor.is_recovered and cursor.has(event):
             return None
         gap = cursor.gap_before(event)
+        skipped = cursor.skipped_by(event) if event.skipped else 0
         cursor.move(event)
         if cursor.phase is _Phase.ASKED:
             cursor.moved.add(event.site)
             cursor.is_told |= gap != 0
-        return msgspec.structs.replace(event, gap=gap, replayed=cursor.is_recovered)
+        return msgspec.structs.replace(event, gap=gap, skipped=skipped, replayed=cursor.is_recovered)
 
     def position(self, topic: str) -> Position | None:
         """Returns from where `topic` is to be recovered; None where nothing is known, or where it is recovered already."""

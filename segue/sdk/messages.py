@@ -129,7 +129,7 @@ class Event(_Message, frozen=True, kw_only=True):
     - `ts_ms`: when it was published, in ms since 1970.
     - `id`: its id; an event that comes twice has the same.
     - `kind`, `payload`: what the publisher said.
-    - `skipped`: how many older events of the topic and `site` it has replaced on the way.
+    - `skipped`: how many older events of the topic and `site` it has replaced on the way, which have not come.
     - `after`: the last number (epoch, seq) of the epoch before this one, on the first event of an epoch that goes on from it without loss.
     - `gap`: how many events were lost before this one. The client sets it; it is 0 normally, and None where something may be lost that
       nobody can count.

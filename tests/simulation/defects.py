@@ -185,7 +185,7 @@ DEFECTS: Final = {
     "last-frame-lost": PlantedDefect("the last of several frames is forgotten", Link, "flush", _forgets_the_last),
     "forwards-nothing": PlantedDefect("what another broker owns is acknowledged and forgotten", Forwarder, "forward", _says_done),
     "leaves-at-once": PlantedDefect("a broker that is asked to stop leaves without a word", Broker, "leave", _goes_at_once),
-    "never-rejoins": PlantedDefect("a slot that said goodbye stays left", Membership, "rejoin", lambda *_: None),
+    "never-rejoins": PlantedDefect("a slot that said goodbye stays left", Membership, "rejoin", lambda *_, **__: None),
     "resumes-nothing": PlantedDefect("a link that comes back does not say where it was", SiteClient, "_resume", lambda *_: None),
     "given-back": PlantedDefect("another site gets back its own events from the window", BrokerCore, "opening", lambda *_: OPENING),
     "one-too-late": PlantedDefect("a link goes on one stamp after the right one", Laggards, "resume", _resumes_late),

@@ -3,7 +3,8 @@
  *
  * Rule 1: numbers rise by one per topic and origin site within an epoch. The first number seen of a topic, site and epoch fixes the position.
  * Rule 2: positions outlive a connection only where the server recovers.
- * Rule 3: a skip is never taken for a loss: `skipped` covers missing numbers right before its event and no others.
+ * Rule 3: a skip is never taken for a loss: `skipped` covers missing numbers right before its event and no others. Out of a window it may
+ * count such as the client has got: of these the application is not told.
  * Rule 4: another epoch goes on from the one before it where `after` names the last number of that one. Otherwise nobody can count.
  * Rule 5: a position is one value, replaced as a whole, before its event is handed out. Where something may be missing it is emptied, and
  * the next event says so.
@@ -75,6 +76,13 @@ class Cursor {
     return missing === null ? null : Math.max(0, missing - event.skipped);
   }
 
+  /** Returns how many events `event` has replaced that have not come, as far as that can be counted. */
+  skippedBy(event: SegueEvent): number {
+    const places = this.position.sites.get(event.site);
+    const missing = places ? missingBetween(places, event) : null;
+    return missing === null ? event.skipped : Math.min(event.skipped, missing);
+  }
+
   move(event: SegueEvent): void {
     const sites = new Map(this.position.sites);
     if (!sites.has(event.site) && sites.size >= MAX_SITES) sites.delete(sites.keys().next().value!);
@@ -95,12 +103,13 @@ export class Cursors {
     }
     if (cursor.isRecovered && cursor.has(event)) return null;
     const gap = cursor.gapBefore(event);
+    const skipped = event.skipped && cursor.skippedBy(event);
     cursor.move(event);
     if (cursor.phase === "asked") {
       cursor.moved.add(event.site);
       cursor.isTold ||= gap !== 0;
     }
-    return { ...event, gap, replayed: cursor.isRecovered };
+    return { ...event, gap, skipped, replayed: cursor.isRecovered };
   }
 
   /** Returns from where `topic` is to be recovered; null where nothing is known, or where it is recovered already. */

@@ -46,7 +46,7 @@ export interface SegueEvent<P = Payload> {
   readonly id: string;
   readonly kind: string;
   readonly payload: P;
-  /** How many older events of the topic and site it has replaced on the way. */
+  /** How many older events of the topic and site it has replaced on the way, which have not come. */
   readonly skipped: number;
   /** On the first event of an epoch that goes on from another one without loss: the last number of that one. */
   readonly after: readonly [epoch: number, seq: number] | null;

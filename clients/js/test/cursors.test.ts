@@ -26,6 +26,15 @@ test("missing numbers are a gap, and what was skipped is not", () => {
   assert.deepEqual(gaps(new Cursors(), [some(5), some(8), some(11, { skipped: 2 }), some(12)]), [0, 2, 0, 0]);
 });
 
+test("an event that says that it replaced more than has not come is told with as many as have not", () => {
+  const cursors = new Cursors();
+  const taken = [some(1, { skipped: 9 }), some(4, { skipped: 9 }), some(5, { skipped: 9 }), some(2, { epoch: 9, skipped: 9 })];
+  assert.deepEqual(
+    taken.map((each) => cursors.take(each)?.skipped),
+    [9, 2, 0, 9],
+  );
+});
+
 test("sites and topics have numbers of their own", () => {
   assert.deepEqual(gaps(new Cursors(), [some(5), some(90, { site: "lon" }), some(1, {}, EVE), some(6)]), [0, 0, 0, 0]);
 });

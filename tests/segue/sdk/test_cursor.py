@@ -32,6 +32,13 @@ def test_skipped_events_are_no_gap_but_others_still_are() -> None:
     assert gaps(event(1), event(6, skipped=3)) == [0, 1]
 
 
+def test_an_event_that_says_that_it_replaced_more_than_has_not_come_is_told_with_as_many_as_have_not() -> None:
+    """DPS-1: out of a window it counts events of other sites, and such as have come. Where nobody can count, it stays as it is."""
+    cursors = Cursors()
+    taken = [cursors.take(each) for each in (event(1, skipped=9), event(4, skipped=9), event(5, skipped=9), event(2, epoch=2, skipped=9))]
+    assert [(each.skipped, each.gap) for each in taken if each is not None] == [(9, 0), (2, 0), (0, 0), (9, None)]
+
+
 def test_what_is_missing_before_an_epoch_that_begins_anew_cannot_be_counted() -> None:
     assert gaps(event(7), event(3, epoch=2), event(5, epoch=2)) == [0, None, 1]
 
