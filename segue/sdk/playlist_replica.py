@@ -62,16 +62,18 @@ class PlaylistReplica:
         self._core = ReplicaCore(lambda: uuid.uuid4().hex)
         self._tasks: set[asyncio.Task[None]] = set()
         self._failures = 0
+        self._is_open = False
         self._shown: object = None
 
     async def __aenter__(self) -> Self:
         """Follows the playlist and loads it. Raises Refused where it may not be seen or is not there, and ConnectionLost."""
+        self._is_open = True
         await self._client.watch(self.topic, self)
         try:
             self._core.reload()
             found = await self._playlists.get(self.owner, self.id)
         except BaseException:
-            await self._client.unwatch(self.topic, self)
+            await self.close()
             raise
         self._do(self._core.loaded(found.version, found.name, found.collaborative, found.tracks))
         return self
@@ -81,6 +83,7 @@ class PlaylistReplica:
 
     async def close(self) -> None:
         """Keeps it no longer. Edits that are not made yet are forgotten; see `settled`. May be called twice."""
+        self._is_open = False
         tasks, self._tasks = self._tasks, set()
         for task in tasks:
             task.cancel()
@@ -159,6 +162,8 @@ class PlaylistReplica:
     # What the core asks for.
 
     def _do(self, requests: Iterable[Request]) -> None:
+        if not self._is_open:
+            return
         for request in requests:
             match request:
                 case SendEdit():
