@@ -33,7 +33,7 @@ from infra.runtime.link_handlers import makes_no_sense
 from infra.runtime.turns import in_turns
 
 from .core import AggregatorCore, Rows
-from .losses import OwnerLosses
+from .losses import OpenLosses, OwnerLosses
 from .recalls import Recalls
 
 # So many heartbeats a fence waits for other sites: an event of theirs may be on its way to a broker that is being left.
@@ -42,8 +42,6 @@ FENCE_BEATS: Final = 3
 CAUGHT_UP_BEATS: Final = 10
 # So many topics are looked at in one turn, to find those that may lack something.
 LOST_AT_ONCE: Final = 4096
-# So many heartbeats an heir that does not answer is waited for.
-ORPHANED_BEATS: Final = 4
 
 
 class _Fence(NamedTuple):
@@ -116,8 +114,7 @@ class AccessPoints:
         self._limbo = Limbo([brokers.announcer])
         self.recalls = Recalls(lambda topic: brokers.announcer.ring.owner(Topic(topic)), brokers.links)
         self._losses = OwnerLosses()
-        # Brokers that were lost, whose heirs may have everything -> what they owned, and since which heartbeat that is so.
-        self._orphaned: dict[str, tuple[Ring, int]] = {}
+        self._orphaned = OpenLosses(brokers.bequests)
         self._keeps: Keeps | None = None
 
     def __len__(self) -> int:
@@ -135,7 +132,7 @@ class AccessPoints:
 
     @property
     def orphaned(self) -> int:
-        """How many brokers are lost of which nobody has been told yet: their heirs may have everything."""
+        """How many losses of brokers there are of which nobody has been told yet: their heirs may have everything."""
         return len(self._orphaned)
 
     @property
@@ -172,30 +169,27 @@ class AccessPoints:
         """Notes that the link to a broker is lost."""
         self.recalls.link_down(slot)
         announcer = self._brokers.announcer
+        self._orphaned.link_down(slot, is_back=self._brokers.is_back(slot))
         self._losses.link_down(slot, is_left=slot not in announcer.ring.slots and announcer.has_parted(slot))
         self.follow_ring()
 
     def follow_ring(self) -> None:
         """Notes who owns what now, and tells who has lost what others own by now."""
-        for slot, ring in self._losses.follow(self._brokers.announcer.ring):
+        doubted = [slot for slot in self._brokers.bequests if not self._brokers.is_back(slot)]
+        for slot, ring in self._losses.follow(self._brokers.announcer.ring, doubted):
             self._owner_lost(slot, ring)
         self._tell_orphaned()
 
     def _owner_lost(self, slot: str, ring: Ring) -> None:
-        self._orphaned[slot] = ring, self._beat
+        self._orphaned.note(slot, ring, self._beat)
         self._tell_orphaned()
 
     def _tell_orphaned(self) -> None:
         """Tells who has lost what a broker owned that is gone, when its heirs have said what they have of it."""
-        for slot, (ring, beat) in list(self._orphaned.items()):
-            bequest = self._brokers.bequests.get(slot)
-            # One that was replaced is out of the next view, where there are copies, and a broker that has them.
-            is_open = bool(self._brokers.copied and ring.heirs(slot)) if bequest is None else bequest.is_open
-            if not is_open or self._beat - beat > ORPHANED_BEATS:
-                del self._orphaned[slot]
-                self._tell_owner_lost(slot, ring, bequest or Bequest(self._brokers.announcer.ring))
+        for slot, ring, bequest in self._orphaned.closed(self._beat, has_copies=bool(self._brokers.copied)):
+            self._tell_owner_lost(slot, ring, bequest or Bequest(self._brokers.announcer.ring))
         # One that is back, and is no loss, had not been dead: what its heirs say counts for no later loss.
-        for slot in [slot for slot in self._brokers.bequests if slot not in self._orphaned and self._brokers.is_back(slot)]:
+        for slot in [slot for slot in self._brokers.bequests if slot not in self._orphaned.slots and self._brokers.is_back(slot)]:
             del self._brokers.bequests[slot]
 
     def _tell_owner_lost(self, slot: str, ring: Ring, bequest: Bequest) -> None:

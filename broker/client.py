@@ -29,6 +29,7 @@ from infra.kernel.frames import (
 from infra.kernel.membership import MOST_VIEW_NUMBER
 from infra.kernel.moving_topics import WantedByCell
 from infra.kernel.roles import BROKER
+from infra.kernel.steps import was_left_out
 from infra.kernel.topics import Topic
 from infra.runtime.link import Link
 from infra.runtime.link_handlers import makes_no_sense
@@ -222,8 +223,8 @@ class SiteClient:
             return False
         if view.number > MOST_VIEW_NUMBER or not view.is_sound or not self._known.issuperset(view.slots):
             return False
-        before = self.view.goal_of
-        lost = [slot for slot, share in before.items() if share and slot not in view.slots]
+        was, before = self.view, self.view.goal_of
+        lost = [slot for slot, share in before.items() if share and was_left_out(slot, was, view)]
         self._drop_bequests(view, before.keys() - view.slots - {*lost})
         # What is wanted anew stands behind what is said of a loss: nobody has missed anything of that. As planned, nothing is missed.
         changed = self.announcer.set_view(view, partial(self._bereave, view, lost) if lost and self._announces else None)
@@ -250,7 +251,7 @@ class SiteClient:
             bequest = self.bequests[slot] = Bequest(view.ring)
             if stamps := self._stamps.of_lost(slot):
                 for heir, link in self.links.items():
-                    if heir in view.slots and link.knows(Bereft):
+                    if heir in view.slots and heir != slot and link.knows(Bereft):
                         link.send(Bereft(view, slot, stamps))
                         bequest.heirs[heir] = None
 

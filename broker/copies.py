@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from infra.kernel.frames import Copies, CopiesHeld, Frame, KeptEvents, Moved, Past, PastTenure, Sealed, TenureChange, View
 from infra.kernel.recent import RecentIds
+from infra.kernel.steps import was_left_out
 from infra.kernel.topics import Kind, Topic, kind_of
 
 from .inheritance import AT_ONCE, KeptPart, horizons_at, topics_of
@@ -177,7 +178,7 @@ class OwnerCopies:
         taken: dict[str, Iterator[Frame | None]] = {}
         ring = before.ring if self._copies else None
         for slot in before.slots:
-            if slot in view.slots:
+            if not was_left_out(slot, before, view):
                 if slot in self._copies and self._me not in view.ring.heirs(slot):
                     del self._copies[slot]
                 continue

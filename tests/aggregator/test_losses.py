@@ -47,3 +47,16 @@ def test_who_is_replaced_before_its_link_is_found_to_be_broken_has_lost_what_it_
     losses.follow(ONE)
     losses.link_down("b2", is_left=False)
     assert losses.follow(ONE) == [("b2", BOTH)]
+
+
+def test_one_that_was_left_out_and_may_be_another_process_by_now_has_lost_what_it_had_before() -> None:
+    """DPS-8: a link may be half open for longer than it takes until a new process has a part of the ring."""
+    losses, grown = OwnerLosses(), Ring(("b1", "b2"), shares={"b2": 32})
+    losses.link_up("b2", 1)
+    losses.follow(BOTH)
+    losses.follow(grown, ["b2"])
+    losses.link_down("b2", is_left=False)
+    assert losses.link_up("b2", 2) is BOTH
+    losses.follow(grown, [])
+    losses.link_down("b2", is_left=False)
+    assert losses.link_up("b2", 3) is grown

@@ -18,6 +18,9 @@ LISTS = [parse_topic(f"hm://playlist/user/ann/playlist/p{n}/") for n in range(24
 BOTH, LEFT, BACK = View(1, ("b1", "b2")), View(2, ("b1",)), View(3, ("b1", "b2"), (256, 0), (256, 256))
 
 
+OF_B2 = {topic for topic in LISTS if BOTH.ring.owner(topic) == "b2"}
+
+
 class FencedSite:
     """An aggregator with links to the brokers b1 and b2, and an access point that asks for fences."""
 
@@ -168,3 +171,59 @@ async def test_what_an_heir_has_said_of_one_loss_says_nothing_of_the_next(hung: 
     site.hear("b1", Heartbeat(View(5, ("b1",))), Inherited("b2", []))
     assert site.points.orphaned == 0
     assert await site.lost() == {topic for topic in LISTS if BOTH.ring.owner(topic) == "b2"}
+
+
+@pytest.mark.parametrize("has_everything", [True, False])
+@pytest.mark.parametrize("order", ["link", "view"])
+async def test_heirs_are_asked_also_where_both_views_are_heard_in_one(has_everything: bool, order: str) -> None:
+    """DPS-5, DPS-8, DPS-18: the one without the broker, and the one with its new process. All of it was told as lost."""
+    site = RestartedSite()
+    if order == "link":
+        site.restart()
+        site.hear("b1", Heartbeat(BACK))
+    else:
+        site.points.broker_down("b2")
+        site.brokers.link_down(site.links["b2"])
+        site.hear("b1", Heartbeat(BACK))
+        site.links["b2"] = site.link_up("b2", process=2)
+    assert site.points.orphaned == 1
+    site.hear("b1", Inherited("b2", ["playlist"] if has_everything else []))
+    for _ in range(2 * CAUGHT_UP_BEATS):
+        site.points.tick()
+    assert await site.lost() == (set() if has_everything else OF_B2)
+
+
+async def test_who_finds_late_that_a_link_was_half_open_hears_of_all_that_its_broker_had() -> None:
+    """DPS-8: its new process had a part of the ring by then. Only what was of that part was told."""
+    site = RestartedSite()
+    site.hear("b1", Heartbeat(LEFT), Heartbeat(BACK), Heartbeat(View(4, ("b1", "b2"), (256, 32), (256, 256))))
+    site.restart()
+    site.hear("b1", Inherited("b2", []))
+    assert await site.lost() == OF_B2
+
+
+async def test_who_hung_and_is_back_has_lost_what_it_has_now_when_it_dies() -> None:
+    """DPS-8: and nothing of what others own since then."""
+    site, grown = RestartedSite(), View(4, ("b1", "b2"), (256, 32), (256, 256))
+    site.hear("b1", Heartbeat(LEFT), Heartbeat(BACK), Inherited("b2", ["playlist"]), Heartbeat(grown))
+    site.hear("b2", Sealed(grown), Heartbeat(grown, {7: 9}))
+    site.restart()
+    site.hear("b1", Heartbeat(View(5, ("b1",))), Inherited("b2", []))
+    assert await site.lost() == {topic for topic in LISTS if grown.ring.owner(topic) == "b2"} != OF_B2
+
+
+async def test_a_second_loss_of_a_broker_does_not_hide_the_first() -> None:
+    """DPS-8: its heirs had not answered yet when it was gone again, with the little that it had by then."""
+    site, grown = RestartedSite(), View(4, ("b1", "b2"), (256, 32), (256, 256))
+    site.restart()
+    site.hear("b1", Heartbeat(LEFT), Heartbeat(BACK), Heartbeat(grown))
+    site.hear("b2", Sealed(grown), Heartbeat(grown, {9: 1}))
+    site.points.broker_down("b2")
+    site.brokers.link_down(site.links["b2"])
+    site.links["b2"] = site.link_up("b2", process=3)
+    assert site.points.orphaned == 2
+    site.hear("b1", Heartbeat(View(5, ("b1",))))
+    site.hear("b1", Inherited("b2", []))
+    for _ in range(2 * CAUGHT_UP_BEATS):
+        site.points.tick()
+    assert await site.lost() == OF_B2

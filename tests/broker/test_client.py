@@ -89,6 +89,36 @@ def test_what_heirs_have_of_a_broker_counts_also_where_it_is_back_before_they_ha
     assert two.client.stamps == {9: 1, 8: 11}, "what its new process has said has nothing to do with that"
 
 
+def test_who_hears_of_the_view_without_a_broker_and_of_the_one_with_its_new_process_in_one_asks_its_heirs() -> None:
+    """DPS-5, DPS-18: it was cut off when the first one held. It asked nobody, so it was given nothing, and told of everything."""
+    two, back = ClientOfTwo(), View(3, ("b1", "b2"), (0, 256), (256, 256))
+    two.hear("b1", Heartbeat(BOTH, {7: 5, 70: 1}))
+    two.hear("b2", Heartbeat(BOTH, {8: 9}))
+    two.client.link_down(two.links["b1"])
+    two.links["b1"] = two.linked("b1")
+    two.hear("b2", Heartbeat(back))
+    assert Bereft(back, "b1", {7: 5, 70: 1}) in two.wires["b2"].sent
+    assert not any(isinstance(frame, Bereft) for frame in two.wires["b1"].sent)
+    two.hear("b2", Inherited("b1", ["playlist"]))
+    assert two.client.bequests["b1"].heirs == {"b2": ["playlist"]}
+    assert two.client.bequests["b1"].ring.slots == LEFT.slots
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        View(2, ("b1", "b2"), (0, 256), (0, 256)),  # as a plan wants it
+        View(2, ("b1", "b2"), (224, 256), (0, 256)),
+        View(2, ("b1", "b2", "b3"), (256, 256, 0), (256, 256, 256)),
+    ],
+)
+def test_heirs_are_not_asked_of_a_broker_that_has_less_as_planned(later: View) -> None:
+    two = ClientOfTwo()
+    two.hear("b1", Heartbeat(BOTH, {7: 5}))
+    two.hear("b2", Heartbeat(later))
+    assert not two.client.bequests
+
+
 def test_what_heirs_have_counts_no_more_where_a_broker_is_back_with_topics_or_has_left_as_planned_since() -> None:
     """DPS-8: its topics may have gone from an heir before that one has given us what it had."""
     for later in (

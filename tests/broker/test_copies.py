@@ -159,6 +159,15 @@ def test_what_another_heir_had_and_kinds_without_copies_are_lost_where_both_owne
     assert heir.tenure.descend(ONE, stamps).reason == ""
 
 
+def test_an_heir_that_hears_of_both_views_in_one_takes_over_as_well() -> None:
+    """DPS-18: of the one without the owner, and of the one with its new process, which has nothing yet."""
+    heir = Heir()
+    heir.take(event(ONE, 1), event(OTHER, 2), whole())
+    assert heir.taken_over(View(5, ("b1", "b2", "b3"), (0, 256, 256), (256, 256, 256)))
+    assert heir.bereft({EPOCH: 1, STREAM: 1}) == [Inherited("b1", ["playlist"])]
+    assert heir.got == [2]
+
+
 @pytest.mark.parametrize(
     ("said", "view", "leaving"),
     [

@@ -405,7 +405,7 @@ def test_a_split_is_found_that_is_told_where_no_site_is_split(monkeypatch: pytes
     monkeypatch.setitem(DEFECTS, "taken-for-another", other)
     with planted("back-at-once"), planted("taken-for-another"):
         violated = [restarted_owner(seed, pause, which=which).violation for seed, pause, which in SPLIT]
-    assert all("no site was split" in each for each in violated), violated
+    assert any("no site was split" in each for each in violated), violated
 
 
 def test_a_defect_of_restarts_is_found() -> None:
