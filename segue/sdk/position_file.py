@@ -50,7 +50,7 @@ class PositionFile:
     def load(self) -> tuple[str, dict[str, Position]]:
         """Returns whose positions they are, and those of each topic; an empty name and nothing if there is no file yet.
 
-        Raises OSError, and Misuse if the file holds anything else, or something of a newer version.
+        Raises Misuse if the file cannot be read, or holds anything else, or something of a newer version.
         """
         try:
             with self._path.open("rb") as file:
@@ -59,6 +59,8 @@ class PositionFile:
             if not self._path.parent.is_dir():
                 raise Misuse(f"{self._path}: there is no folder {self._path.parent}; make it, or give another path") from None
             return "", {}
+        except OSError as error:
+            raise Misuse(f"{self._path} cannot be read ({error}); {_ELSE}") from error
         if len(text) > MAX_FILE_BYTES:
             raise Misuse(f"{self._path} holds no positions (it has more than {MAX_FILE_BYTES} bytes); {_ELSE}")
         saved = self._decoded(text)

@@ -10,7 +10,7 @@ _LOG = logging.getLogger("segue.sdk.client")
 
 
 class PositionSaver:
-    """The saver of `kept` in `file`, once in `every_s` at most. Raises OSError, and Misuse for a file that cannot be used."""
+    """The saver of `kept` in `file`, once in `every_s` at most. Raises Misuse for a file that cannot be used."""
 
     def __init__(self, file: PositionFile, every_s: float) -> None:
         self._file, self._every_s = file, every_s

@@ -81,6 +81,12 @@ def test_a_folder_that_is_not_there_is_told_at_the_beginning(tmp_path: Path) -> 
         PositionFile(tmp_path / "nowhere" / "ann.positions").load()
 
 
+def test_a_file_that_cannot_be_read_says_what_to_do(tmp_path: Path) -> None:
+    """A folder, and a file of somebody else: docs/recovery.md."""
+    with pytest.raises(Misuse, match=r"cannot be read .*; give another path"):
+        PositionFile(tmp_path).load()
+
+
 def test_what_is_saved_is_bounded_and_can_be_read(tmp_path: Path) -> None:
     file = PositionFile(tmp_path / "ann.positions")
     file.save("ann", {f"t{n}": Position(f"p{n}", {}) for n in range(MAX_TOPICS + 3)})
