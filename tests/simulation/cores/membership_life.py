@@ -6,6 +6,7 @@ from typing import ClassVar, Final
 from infra.kernel.frames import Announced, View
 from infra.kernel.membership import MOST_VIEW_NUMBER, Membership, Timing
 from infra.kernel.ring import POINTS
+from infra.kernel.slot_processes import SlotProcesses
 
 from ..oracle import Violated
 from .core_life import ODD_NUMBERS, CoreLife, read
@@ -25,7 +26,8 @@ AGREED_BEATS: Final = 80
 class MembershipLife(CoreLife):
     """The brokers of one site, which hear each other's heartbeats, unless they are cut off. They are killed, started, and leave.
 
-    - `base`: rises with each life of a process, as the time of its start does.
+    In half of all lives there are copies, so whose process was replaced must be out of one view. `base` rises with each life of a process,
+    as the time of its start does.
     """
 
     KINDS: ClassVar[dict[str, int]] = {"beats": 40, "kill": 4, "start": 8, "leave": 3, "cut": 4, "heal": 4, "aim": 2, "lie": 8}
@@ -37,9 +39,10 @@ class MembershipLife(CoreLife):
         self._leaving: dict[str, float] = {}
         self._cuts: set[frozenset[str]] = set()
         self._before: dict[str, View] = {}
-        # Slot -> which life of it runs; (who hears, who is heard) -> which one said hello.
+        # Slot -> which life of it runs, and what that one knows of the lives of others.
         self._lives: dict[str, int] = {}
-        self._met: dict[tuple[str, str], int] = {}
+        self._known: dict[str, SlotProcesses] = {}
+        self._has_copies = rng.choice((True, False))
         self._steps = rng.choice((1, STEPS))
         for slot in SLOTS[:3]:
             self._begin(slot)
@@ -51,6 +54,7 @@ class MembershipLife(CoreLife):
         self._before[slot] = View(0, ())
         self._say(slot)
         self._lives[slot] = self._base
+        self._known[slot] = SlotProcesses()
 
     def _heard_by(self, slot: str) -> list[str]:
         return [other for other in self.brokers if other != slot and frozenset((slot, other)) not in self._cuts]
@@ -66,25 +70,36 @@ class MembershipLife(CoreLife):
             for slot, broker in list(self.brokers.items()):
                 self._say(slot)
                 broker.tick(self.now_s)
+                self._follow(slot)
                 for other in self._heard_by(slot):
                     hearer = self.brokers[other]
-                    if self._met.get((other, slot)) != self._lives[slot]:
-                        self._met[other, slot] = self._lives[slot]
-                        hearer.rejoin(slot)
+                    self._meet(other, slot)
                     hearer.heard(slot, self.now_s)
                     if slot in self._leaving:
                         hearer.leave(slot, self.now_s)
                     hearer.offer(broker.view)
+                    self._follow(other)
                     hearer.told(slot, broker.view.number, knows=True)
             self._check_views()
             for slot in [slot for slot in self._leaving if slot not in self.brokers[slot].view.slots]:
                 if len(self.brokers) > 1:
                     self._end(slot)
 
+    def _meet(self, hearer: str, slot: str) -> None:
+        """Has a broker hear which life of another one runs."""
+        met = self._known[hearer].meet(slot, self._lives[slot])
+        if met.is_new:
+            self.brokers[hearer].rejoin(slot, is_in=met.is_in)
+            if self._has_copies and not met.is_in:
+                self.brokers[hearer].replaced(slot, self.now_s)
+
+    def _follow(self, slot: str) -> None:
+        broker = self.brokers[slot]
+        self._known[slot].follow(broker.view, lambda other: broker.is_suspected(other, self.now_s))
+
     def _end(self, slot: str) -> None:
         del self.brokers[slot]
         self._leaving.pop(slot, None)
-        self._met = {pair: life for pair, life in self._met.items() if pair[0] != slot}
         for other in self.brokers.values():
             other.link_lost(slot)
 
@@ -111,16 +126,17 @@ class MembershipLife(CoreLife):
 
     def _aim(self, which: int, share: int, *_: int) -> None:
         """Has an operator say what a slot is to have in the end."""
-        broker = list(self.brokers.values())[which % len(self.brokers)]
+        slot, broker = list(self.brokers.items())[which % len(self.brokers)]
         if broker.view.slots and self._steps > 1:
             goal = broker.view.goal_of | {broker.view.slots[0]: (POINTS, 128)[share % 2]}
             broker.aim(goal)
+            self._follow(slot)
 
     def _lie(self, which: int, number: int, slots: int, how: int) -> None:
         """Has somebody pass on a view that no broker has issued, or one of yesterday."""
         if not self.has_liars:
             return
-        broker = list(self.brokers.values())[which % len(self.brokers)]
+        slot, broker = list(self.brokers.items())[which % len(self.brokers)]
         before = broker.view
         named = tuple(sorted((*(slot for n, slot in enumerate(SLOTS) if slots & 1 << n), *([STRANGERS[how % 3]] if how % 4 == 0 else []))))
         shares = tuple(SHARES[(how >> n) % len(SHARES)] for n in range(len(named) + (number % 3 == 0)))
@@ -129,6 +145,7 @@ class MembershipLife(CoreLife):
         if read(Announced(lie)) is None:
             return
         is_taken = broker.offer(lie)
+        self._follow(slot)
         if is_taken and (lie.order <= before.order or not {*named} <= {*SLOTS} or not lie.is_sound or lie.number > MOST_VIEW_NUMBER):
             raise Violated(f"{lie} was taken over after {before}")
         self.looked_at["lies"] += 1
