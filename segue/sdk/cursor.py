@@ -96,19 +96,15 @@ class _Cursor:
     def has(self, event: Event) -> bool:
         return _is_late(self.sites.get(event.site, ()), event)
 
-    def gap_before(self, event: Event) -> int | None:
-        if not self.is_whole:
-            self.is_whole = True
-            return None
+    def counted(self, event: Event) -> tuple[int | None, int]:
+        """Returns how many events are missing before `event`, None where nobody can count them, and how many it has replaced that have not
+        come, as far as that can be counted.
+        """
         numbers = self.sites.get(event.site)
-        missing = missing_between(numbers, event) if numbers else 0
-        return None if missing is None else max(0, missing - event.skipped)
-
-    def skipped_by(self, event: Event) -> int:
-        """Returns how many events `event` has replaced that have not come, as far as that can be counted."""
-        numbers = self.sites.get(event.site)
-        missing = missing_between(numbers, event) if numbers else None
-        return event.skipped if missing is None else min(event.skipped, missing)
+        missing = missing_between(numbers, event) if numbers else event.skipped  # of what was before the first one nothing is known
+        gap = max(0, missing - event.skipped) if self.is_whole and missing is not None else None
+        self.is_whole = True
+        return gap, event.skipped if missing is None else min(event.skipped, missing)
 
     def move(self, event: Event) -> None:
         if event.site not in self.sites and len(self.sites) >= MAX_SITES:
@@ -131,8 +127,7 @@ class Cursors:
             cursor = self._topics[event.topic] = _Cursor(_Phase.LIVE)
         if cursor.is_recovered and cursor.has(event):
             return None
-        gap = cursor.gap_before(event)
-        skipped = cursor.skipped_by(event) if event.skipped else 0
+        gap, skipped = cursor.counted(event)
         cursor.move(event)
         if cursor.phase is _Phase.ASKED:
             cursor.moved.add(event.site)

@@ -66,21 +66,14 @@ class Cursor {
     return isLate(this.position.sites.get(event.site) ?? [], event);
   }
 
-  gapBefore(event: SegueEvent): number | null {
-    if (!this.isWhole) {
-      this.isWhole = true;
-      return null;
-    }
+  /** Returns how many events are missing before `event`, and how many it has replaced that have not come, as far as that can be counted. */
+  counted(event: SegueEvent): Pick<SegueEvent, "gap" | "skipped"> {
+    const { skipped } = event;
     const places = this.position.sites.get(event.site);
-    const missing = places ? missingBetween(places, event) : 0;
-    return missing === null ? null : Math.max(0, missing - event.skipped);
-  }
-
-  /** Returns how many events `event` has replaced that have not come, as far as that can be counted. */
-  skippedBy(event: SegueEvent): number {
-    const places = this.position.sites.get(event.site);
-    const missing = places ? missingBetween(places, event) : null;
-    return missing === null ? event.skipped : Math.min(event.skipped, missing);
+    const missing = places ? missingBetween(places, event) : skipped; // of what was before the first one nothing is known
+    const gap = this.isWhole && missing !== null ? Math.max(0, missing - skipped) : null;
+    this.isWhole = true;
+    return { gap, skipped: Math.min(skipped, missing ?? skipped) };
   }
 
   move(event: SegueEvent): void {
@@ -102,14 +95,13 @@ export class Cursors {
       this.#topics.set(event.topic, (cursor = new Cursor("live")));
     }
     if (cursor.isRecovered && cursor.has(event)) return null;
-    const gap = cursor.gapBefore(event);
-    const skipped = event.skipped && cursor.skippedBy(event);
+    const counted = cursor.counted(event);
     cursor.move(event);
     if (cursor.phase === "asked") {
       cursor.moved.add(event.site);
-      cursor.isTold ||= gap !== 0;
+      cursor.isTold ||= counted.gap !== 0;
     }
-    return { ...event, gap, skipped, replayed: cursor.isRecovered };
+    return { ...event, ...counted, replayed: cursor.isRecovered };
   }
 
   /** Returns from where `topic` is to be recovered; null where nothing is known, or where it is recovered already. */

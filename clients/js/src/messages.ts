@@ -186,13 +186,13 @@ export function subscribedOf(message: Message): Subscribed {
 }
 
 export function gapOf(message: Message): Gap {
-  const { topics, reason, point } = message as unknown as Gap;
-  return { topics, reason, point: point ?? null };
+  const { op: _, ...rest } = message;
+  return { point: null, ...rest } as unknown as Gap;
 }
 
 export function offloadedOf(message: Message): Offloaded {
-  const { epoch, left = [], back = [], every_ms = 0 } = message as unknown as Offloaded & { every_ms?: number };
-  return { epoch, left, back, everyMs: every_ms };
+  const { op: _, every_ms, ...rest } = message;
+  return { left: [], back: [], ...rest, everyMs: every_ms ?? 0 } as unknown as Offloaded;
 }
 
 export function endedOf(message: Message): Ended {
@@ -205,8 +205,8 @@ export function friendNewsOf(message: Message): FriendNews {
 }
 
 export function announcementOf(message: Message): Announcement {
-  const { text, data = {}, time_ms = 0 } = message as unknown as Announcement & { time_ms?: number };
-  return { text, data, timeMs: time_ms };
+  const { op: _, time_ms, ...rest } = message;
+  return { data: {}, ...rest, timeMs: time_ms ?? 0 } as unknown as Announcement;
 }
 
 export function pastEventOf(sent: Payload): PastEvent {

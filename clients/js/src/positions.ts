@@ -27,9 +27,7 @@ export function read(text: string): Kept {
     throw unreadable("it is not JSON");
   }
   if (typeof saved?.version === "number" && saved.version > VERSION) throw unreadable(`its version is ${saved.version}, ours ${VERSION}`);
-  if (typeof saved?.user !== "string" || !Array.isArray(saved.topics) || saved.topics.length > MAX_TOPICS || !saved.topics.every(isSaved)) {
-    throw unreadable("it has other fields");
-  }
+  if (typeof saved?.user !== "string" || !isListOf(isSaved, saved.topics, MAX_TOPICS)) throw unreadable("it has other fields");
   return { user: saved.user, positions: new Map(saved.topics.map(([topic, point, sites]) => [topic, { point, sites: new Map(sites) }])) };
 }
 
@@ -37,18 +35,26 @@ function unreadable(why: string): Misuse {
   return new Misuse(`the option positions: its store holds no positions (${why}); empty it, or give another one, to begin with what comes from now on`);
 }
 
+function isListOf<T>(is: (each: unknown) => each is T, value: unknown, most: number, least = 0): value is readonly T[] {
+  return Array.isArray(value) && value.length <= most && value.length >= least && value.every(is);
+}
+
 function isSaved(each: unknown): each is Saved {
-  if (!Array.isArray(each) || each.length !== 3) return false;
-  const [topic, point, sites] = each as readonly unknown[];
-  return typeof topic === "string" && (point === null || typeof point === "string") && Array.isArray(sites) && sites.length <= MAX_SITES && sites.every(isSite);
+  return Array.isArray(each) && each.length === 3 && isText(each[0]) && (each[1] === null || isText(each[1])) && isListOf(isSite, each[2], MAX_SITES);
 }
 
-function isSite(each: unknown): boolean {
-  if (!Array.isArray(each) || typeof each[0] !== "string" || !Array.isArray(each[1])) return false;
-  const places: readonly unknown[] = each[1];
-  return places.length > 0 && places.length <= MAX_EPOCHS && places.every(isPlace);
+function isSite(each: unknown): each is Saved[2][number] {
+  return Array.isArray(each) && isText(each[0]) && isListOf(isPlace, each[1], MAX_EPOCHS, 1);
 }
 
-function isPlace(each: unknown): boolean {
-  return Array.isArray(each) && each.length === 2 && each.every((number) => Number.isSafeInteger(number) && number >= 0);
+function isPlace(each: unknown): each is Place {
+  return isListOf(isNumber, each, 2, 2);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+function isNumber(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
 }
