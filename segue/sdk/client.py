@@ -117,7 +117,7 @@ class Client:
             on_gap=on_gap,
             on_announcement=on_announcement,
         ).or_logged()
-        self._watchers = Watchers()
+        self._watchers = Watchers(lambda topic: topic in (self._keeper.of_friends or ()))
         self._saver = None if position_file is None else PositionSaver(position_file, options.positions_every_s)
         self._recoverer = Recoverer(None if self._saver is None else self._saver.kept)
         self._events = EventReader(options.inbox_bytes, self._recoverer, self._watchers, self._saver)
@@ -201,7 +201,8 @@ class Client:
     async def watch(self, topic: str, watcher: TopicWatcher) -> None:
         """Has `watcher` hear of `topic` from now on, over every reconnect. Raises Refused where it may not be followed, and Stalled.
 
-        If the application does not follow the topic itself, it is subscribed without `lasting`, and its events go to watchers only.
+        If the application has not subscribed the topic itself, it is subscribed without `lasting`. Its events go to watchers only, unless
+        it is of a friend, too, and friends are followed.
         """
         await self._topics.watch(topic, watcher)
 

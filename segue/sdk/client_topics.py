@@ -82,24 +82,27 @@ class ClientTopics:
 
     async def watch(self, topic: str, watcher: TopicWatcher) -> None:
         """Has `watcher` hear of `topic`. Raises as `Client.watch`."""
-        is_followed = self._keeper.is_followed(topic) and not self._watchers.is_alone(topic)
-        self._watchers.add(topic, watcher, alone=not is_followed)
+        # Also where it is of a friend, who may be none any more before the watcher is done.
+        named = topic not in self._keeper.topics or self._watchers.has_named(topic)
+        self._watchers.add(topic, watcher, named=named)
         try:
-            if not is_followed:
+            if named:
                 self._keeper.topics[topic] = None
                 self._keeper.passing.add(topic)
-            installed = await self._install([topic], "local") if not is_followed else None
+            installed = await self._install([topic], "local") if named else None
         except BaseException:
             await self.unwatch(topic, watcher)
             raise
         for rejected in installed.rejected if installed is not None else ():
+            if topic in (self._keeper.of_friends or ()):
+                return  # nobody can say so now, and it goes on as a friend's
             await self.unwatch(topic, watcher)
             raise refusal(rejected.code, rejected.reason)
 
     async def unwatch(self, topic: str, watcher: TopicWatcher) -> None:
         """Has `watcher` hear no more of `topic`. Raises Refused and Stalled."""
-        was_alone = self._watchers.is_alone(topic)
-        if not self._watchers.remove(topic, watcher) and was_alone:
+        was_named = self._watchers.has_named(topic)
+        if not self._watchers.remove(topic, watcher) and was_named:
             await self.unsubscribe([topic])
 
     async def _install(self, topics: list[str], wait: Wait) -> Installed:

@@ -24,17 +24,21 @@ class TopicWatcher(Protocol):
 
 
 class Watchers:
-    """The watchers of a client, by topic. A topic is theirs alone while the application does not follow it itself."""
+    """The watchers of a client, by topic. A topic is theirs alone while the application does not follow it, by name or as one of friends.
 
-    def __init__(self) -> None:
+    `is_of_friends` says whether a topic is followed because it is of a friend.
+    """
+
+    def __init__(self, is_of_friends: Callable[[str], bool]) -> None:
+        self._is_of_friends = is_of_friends
         self._by_topic: dict[str, list[TopicWatcher]] = {}
-        self._alone: set[str] = set()
+        self._named: set[str] = set()
 
-    def add(self, topic: str, watcher: TopicWatcher, *, alone: bool) -> None:
-        """Has `watcher` hear of `topic`; `alone`: the application does not follow it."""
+    def add(self, topic: str, watcher: TopicWatcher, *, named: bool) -> None:
+        """Has `watcher` hear of `topic`; `named`: it is subscribed by name for watchers, for the application has not done so."""
         self._by_topic.setdefault(topic, []).append(watcher)
-        if alone:
-            self._alone.add(topic)
+        if named:
+            self._named.add(topic)
 
     def remove(self, topic: str, watcher: TopicWatcher) -> bool:
         """Has `watcher` hear no more of `topic`; returns whether others do."""
@@ -42,16 +46,20 @@ class Watchers:
         if left:
             self._by_topic[topic] = left
         else:
-            self._alone.discard(topic)
+            self._named.discard(topic)
         return bool(left)
 
     def share(self, topics: Iterable[str]) -> None:
-        """Notes that the application follows `topics` itself from now on."""
-        self._alone.difference_update(topics)
+        """Notes that the application subscribes `topics` itself from now on."""
+        self._named.difference_update(topics)
+
+    def has_named(self, topic: str) -> bool:
+        """Returns whether `topic` is subscribed by name for watchers only."""
+        return topic in self._named
 
     def is_alone(self, topic: str) -> bool:
         """Returns whether `topic` is followed for watchers only."""
-        return topic in self._alone
+        return topic in self._named and not self._is_of_friends(topic)
 
     def heard(self, event: Event) -> None:
         """Tells the watchers of its topic of an event."""

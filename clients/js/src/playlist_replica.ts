@@ -73,12 +73,13 @@ export class PlaylistReplica extends Emitter<ReplicaEvents> {
   async open(): Promise<void> {
     const { client, topic } = this;
     this.#isOpen = true;
-    this.#isOurs = followed(client, topic, 0) > 0 || !client.topics.has(topic);
-    if (this.#isOurs) followed(client, topic, 1);
+    this.#own();
     this.#stops = [
       client.on("event", (event) => event.topic === topic && this.#do(this.#core.changed(event.payload as unknown as PlaylistNews))),
       client.on("gap", ({ topics }) => topics.includes(topic) && this.#do(this.#core.reload())),
       client.on("state", (state) => state.phase === "connected" && state.installed.recovered !== true && this.#do(this.#core.reload())),
+      // It may still be seen when its owner is a friend no longer.
+      client.on("friends", ({ left }) => left.includes(topic) && this.#own() && void this.#followItself()),
       client.on("ended", ({ topics }) => {
         for (const each of topics) if (each.topic === topic) this.#do(this.#core.gone(each.code, each.reason));
       }),
@@ -90,6 +91,28 @@ export class PlaylistReplica extends Emitter<ReplicaEvents> {
     } catch (error) {
       await this.close();
       throw error;
+    }
+  }
+
+  /** Counts among those who follow the topic themselves, if the application does not follow it. Returns whether that is so from now on. */
+  #own(): boolean {
+    const { client, topic } = this;
+    if (this.#isOurs || (!followed(client, topic, 0) && client.topics.has(topic))) return false;
+    this.#isOurs = true;
+    followed(client, topic, 1);
+    return true;
+  }
+
+  /** Follows the topic itself from now on, and loads what was missed meanwhile. */
+  async #followItself(): Promise<void> {
+    try {
+      await this.#subscribe();
+      this.#do(this.#core.reload());
+    } catch (error) {
+      if (!this.#isOpen) return;
+      if (!(error instanceof Refused)) throw error;
+      if (error.code.reconnect) this.#afterPause(() => (void this.#followItself(), []));
+      else this.#do(this.#core.gone(error.code.name, error.reason));
     }
   }
 
@@ -105,7 +128,9 @@ export class PlaylistReplica extends Emitter<ReplicaEvents> {
     this.#wake();
     for (const stop of this.#stops) stop();
     for (const timer of this.#timers) clearTimeout(timer);
-    if (this.#isOurs && !followed(this.client, this.topic, -1)) await this.client.unsubscribe(this.topic);
+    if (!this.#isOurs) return;
+    this.#isOurs = false;
+    if (!followed(this.client, this.topic, -1)) await this.client.unsubscribe(this.topic);
   }
 
   /** Returns when all edits are made or refused, or the replica is closed. */

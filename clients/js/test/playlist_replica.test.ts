@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PlaylistReplica } from "../src/playlist_replica.js";
 import type { PlaylistClient } from "../src/playlists.js";
-import { clientOf } from "./support/listening.js";
+import { clientOf, next } from "./support/listening.js";
 import { event, MIX, ScriptedServer } from "./support/scripted_server.js";
 
 const SERVICE = {
@@ -38,5 +38,27 @@ test("a topic that the application follows itself is followed when its replica i
   await replica.open();
   await replica.close();
   assert.deepEqual([...client.topics], [MIX]);
+  client.close();
+});
+
+test("replicas go on when their owner is a friend no longer", async () => {
+  const server = new ScriptedServer();
+  const client = clientOf(server);
+  await client.connect();
+  const peer = await server.nextPeer();
+  await client.follow("friends");
+  const befriended = next(client, "friends");
+  peer.send({ op: "followed", topics: [MIX], left: [] });
+  await befriended;
+  const [one, other] = [new PlaylistReplica(client, SERVICE, "bob", "mix"), new PlaylistReplica(client, SERVICE, "bob", "mix")];
+  await one.open();
+  await other.open();
+  peer.send({ op: "followed", topics: [], left: [MIX] });
+  while ((await peer.heard("subscribe"))["lasting"] !== false);
+  await client.ping();
+  await one.close();
+  assert.deepEqual([...client.topics], [MIX]);
+  await other.close();
+  assert.deepEqual([...client.topics], []);
   client.close();
 });
