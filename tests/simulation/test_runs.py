@@ -260,7 +260,7 @@ def test_a_defect_of_moves_is_found(name: str) -> None:
 def test_a_defect_of_windows_is_found(name: str) -> None:
     """DPS-30"""
     with planted(name):
-        assert any(cut_sites(seed).violation for seed in (8, 3, 4)), DEFECTS[name].told
+        assert any(cut_sites(seed).violation for seed in (8, 28, 47)), DEFECTS[name].told
 
 
 @pytest.mark.parametrize("seed", LEAVING)
