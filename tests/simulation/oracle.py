@@ -132,6 +132,8 @@ class SimulationOracle:
         self.is_calm = True
         self.looked_at: Counter[str] = Counter()
         self._numbers: dict[tuple[str, str, int, int], int] = {}
+        # What stands at each number of a topic and site, in whatever epoch: owners count on, so that a jump shows what any of them had.
+        self._counted: dict[tuple[str, str, int], int] = {}
         # Each number that was higher than all before it, with how many events had been published when it came.
         self._heights: dict[_NumberedLife, list[tuple[int, int]]] = {}
 
@@ -162,6 +164,8 @@ class SimulationOracle:
         life, seq = (topic, event["site"], event["epoch"]), event["seq"]
         if self._numbers.setdefault((*life, seq), n) != n:
             raise Violated(f"the number {seq} of {life} is that of event {self._numbers[(*life, seq)]} and of event {n}")
+        if self.is_calm and (other := self._counted.setdefault((*life[:2], seq), n)) != n:
+            raise Violated(f"nothing is wrong, and the number {seq} is that of event {other} and, in {life}, of event {n}")
         heights = self._heights.setdefault(life, [])
         if not heights or seq > heights[-1][1]:
             heights.append((len(self.publications), seq))

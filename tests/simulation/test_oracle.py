@@ -13,7 +13,7 @@ def an_epoch_without_its_past(follower: Follower, oracle: SimulationOracle) -> N
     """Has a follower get an event of one epoch, and then one of another epoch that does not say what it goes on from."""
     for epoch in (1, 2):
         n = oracle.published("t1", "lon")
-        event = {"topic": "hm://playlist/user/ann/playlist/t1/", "site": "lon", "epoch": epoch, "seq": 1, "payload": {"n": n}}
+        event = {"topic": "hm://playlist/user/ann/playlist/t1/", "site": "lon", "epoch": epoch, "seq": epoch, "payload": {"n": n}}
         oracle.take(follower, event)
 
 
@@ -89,10 +89,10 @@ def test_who_was_away_hears_of_the_past_of_an_epoch_when_the_one_before_it_goes_
         oracle.take(each, numbered(first, 1, 10))
     oracle.take(other, numbered(second, 2, 35, after=[1, 10]))
     fourth = oracle.published("t1", "lon")
-    oracle.take(other, numbered(third, 1, 25, after=[2, 35]))
-    oracle.take(other, numbered(fourth, 1, 26))
+    oracle.take(other, numbered(third, 1, 36, after=[2, 35]))
+    oracle.take(other, numbered(fourth, 1, 37))
     oracle.take(follower, numbered(second, 2, 35, after=[1, 10]))
-    oracle.take(follower, numbered(third, 1, 25, after=[2, 35]))
+    oracle.take(follower, numbered(third, 1, 36, after=[2, 35]))
 
 
 @pytest.mark.parametrize("number", [13, 14])
@@ -105,6 +105,17 @@ def test_numbers_jump_over_no_more_than_was_missed_also_where_a_topic_has_come_b
         oracle.take(other, numbered(oracle.published("t1", "lon"), 2, seq, **more))
     with nullcontext() if number == 13 else pytest.raises(Violated, match="2 events at most were missed"):
         oracle.take(follower, numbered(oracle.published("t1", "lon"), 1, number))
+
+
+def test_a_number_is_that_of_one_event_whatever_the_epoch_unless_something_went_wrong(
+    follower: Follower, other: Follower, oracle: SimulationOracle
+) -> None:
+    """DPS-1: else a topic could come back, go on behind the number that it had, and nobody would see what is missing."""
+    oracle.take(other, numbered(oracle.published("t1", "lon"), 2, 11))
+    with pytest.raises(Violated, match="the number 11 is that of event 0"):
+        oracle.take(follower, numbered(oracle.published("t1", "lon"), 1, 11))
+    oracle.is_calm = False
+    oracle.take(follower, numbered(oracle.published("t1", "lon"), 3, 11))
 
 
 def test_a_number_that_came_before_an_event_was_published_stands_before_it(
