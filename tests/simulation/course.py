@@ -37,7 +37,7 @@ class LifeCourse:
 
     - `followers`: the last connection of each user. `away`: users whose connection has ended, and who will ask for what they miss.
     - `story`: everything that happened.
-    - `faults`: how many things went wrong since all was well. `wrong_s`: when something went wrong for the last time.
+    - `faults`: how many things went wrong since all was well; `ever_wrong`: at all. `wrong_s`: when something did for the last time.
     - `changes`: how often each node came or left, or was asked for another plan. `started_s`: when each was started for the last time.
     - `leaving`: nodes that were asked to stop, and have not. `leavers`: the last ones that were asked, which close connections that have
       asked for nothing yet.
@@ -50,7 +50,7 @@ class LifeCourse:
         self.followers: dict[str, Follower] = {}
         self.away: dict[str, Follower] = {}
         self.story: list[StoryLine] = []
-        self.faults = 0
+        self.faults = self.ever_wrong = 0
         # Nothing has gone wrong in the time before all were there.
         self.wrong_s = -SETTLES_S
         self.changes: Counter[str] = Counter()
@@ -114,6 +114,7 @@ class LifeCourse:
     def goes_wrong(self) -> None:
         """Notes that something goes wrong."""
         self.faults += 1
+        self.ever_wrong += 1
         self.wrong_s = self.world.loop.now_s
         self.oracle.is_calm = False
         self.oracle.repeated |= self.again
@@ -159,4 +160,4 @@ class LifeCourse:
 
     def beside(self, name: str) -> tuple[int, int]:
         """Returns how much has gone wrong, and has changed, but that the node `name` came or left."""
-        return self.faults, self.changes.total() - self.changes[name]
+        return self.ever_wrong, self.changes.total() - self.changes[name]
