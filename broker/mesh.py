@@ -12,6 +12,7 @@ from infra.kernel.frames import (
     Leaving,
     Moved,
     Past,
+    RingWish,
     Sealed,
     Settled,
     Strayed,
@@ -68,6 +69,7 @@ class Mesh:
     def join(self, link: Link) -> None:
         """Takes in a broker that is linked, whichever of us has called."""
         slot, incarnation = link.peer.node, link.peer.incarnation
+        self.membership.met(slot, is_older=not link.knows(RingWish))
         met = self._processes.meet(slot, incarnation)
         if met.is_new:
             self.membership.rejoin(slot, is_in=met.is_in)

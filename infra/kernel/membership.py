@@ -2,7 +2,10 @@
 
 1. A slot is alive while something was heard from it within `dead_s`, or within `suspect_s` once its link is lost. So failure is
    suspected by a lost link and decided by silence.
-2. The lowest slot that is alive issues a new view, one number higher, whenever the set of live slots is not the view's.
+2. The lowest slot of the view that is alive issues a new one, one number higher, whenever the set of live slots is not the view's. Where
+   none of them is alive, the lowest of all does. So who comes is taken in by the others, and issues views from then on if it is the lowest:
+   everybody learns with one view who issues the next. If it came by a view of its own, two might have one number. Where the lowest of the
+   view is of an older version, it does come by its own: that one leaves it to who comes.
 3. A higher view is taken over, whoever passes it on, if a broker of this site can have issued it: it has configured slots only, and its
    number is not far ahead of ours. So a lie costs one view, and not all that follow.
 4. Nothing is issued in the first `grace_s` of a process unless every slot was heard. So a restart does not claim the whole ring for a
@@ -92,6 +95,8 @@ class Membership:
         self._timing = timing
         self._started = now
         self._since: dict[str, float] = {}
+        # Those of a version that leaves it to the lowest of all to issue views.
+        self._older: set[str] = set()
         # Those that are out of the view since the last tick.
         self._left_out: set[str] = set()
         self._is_overruled = False
@@ -138,6 +143,10 @@ class Membership:
             self._over.add(slot)
             self._replaced[slot] = now
 
+    def met(self, slot: str, *, is_older: bool) -> None:
+        """Notes whether `slot` is of a version that leaves it to the lowest of all to issue views, also where that one comes (rule 2)."""
+        (self._older.add if is_older else self._older.discard)(slot)
+
     def told(self, slot: str, settled: int, *, knows: bool, unheard: Iterable[str] | None = None) -> None:
         """Notes what `slot` says: all is done that followed from the view `settled`; and whether all who are linked to it know shares.
 
@@ -164,8 +173,13 @@ class Membership:
         return tuple(slot for slot in self._heard if slot not in self._leaving and self._is_alive(slot, now))
 
     def issuer(self, now: float) -> str | None:
-        """Returns who issues views: of those that are alive, and may be in a view, the lowest. It is asked with every heartbeat."""
-        for slot in self._heard:
+        """Returns who issues views: the lowest of the view that is alive, else the lowest of all (rule 2)."""
+        found = self._lowest(self.view.slots, now)
+        return self._lowest(self._heard, now) if found is None or found in self._older else found
+
+    def _lowest(self, slots: Iterable[str], now: float) -> str | None:
+        """Returns the lowest of `slots` that is alive, and may be in a view. It is asked with every heartbeat."""
+        for slot in slots:
             is_out = slot in self._leaving or slot in self._over or not self._may_join(slot, now)
             if not is_out and (self._is_alive(slot, now) or self._is_heard(slot, now)):
                 return slot
