@@ -16,6 +16,8 @@ from .hub import Hub
 from .keeping import Keeping
 from .session import Session
 
+# So many times as long as events are kept. A broker reckons by its own heartbeats: one that stood still keeps them for longer.
+STAYS: Final = 2
 # So many are looked through at most; then the first one is served like everybody.
 MOST: Final = 1 << 16
 
@@ -24,7 +26,7 @@ Known = Sequence[tuple[str, int, int]]
 
 
 class NamedNumbers:
-    """The numbers of sessions in `hub`, by topic. `keeping` tells for how long events are kept: what is older does not come any more."""
+    """The numbers of sessions in `hub`, by topic. `keeping` tells for how long events are kept; what is much older does not come."""
 
     def __init__(self, hub: Hub, keeping: Keeping, most: int = MOST) -> None:
         self._hub, self._keeping, self._most = hub, keeping, most
@@ -39,7 +41,7 @@ class NamedNumbers:
         """Notes at `now_s` that `session` has `known` of `topic`, which it follows, and that this may not have come here yet."""
         if known and self._hub.holds(session, topic):
             self.forget(session, topic)
-            self._due[session, topic] = now_s + self._keeping.longest_s
+            self._due[session, topic] = now_s + STAYS * self._keeping.longest_s
             self._hub.part(session, topic, _UnknownEvents(self, session, topic, known).of)
             if len(self._due) > self._most:
                 self.forget(*next(iter(self._due)))
