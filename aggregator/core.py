@@ -66,9 +66,9 @@ class AggregatorCore:
         """Yields, in parts, what `wanted` returns, but for what is known to lie in other cells of the ring (see `Interest.wanted_in`)."""
         return self.interest.wanted_in(ALL, cells)
 
-    def note_cell(self, row: int, cell: int) -> None:
-        """Notes the cell of the ring that the topic of `row` lies in."""
-        self.interest.note_cell(row, cell)
+    def note_cells(self, pairs: Sequence[tuple[int, Topic]], hashes: Sequence[int]) -> None:
+        """Notes the cells of the ring that topics lie in, by their hashes."""
+        self.interest.note_cells(pairs, hashes)
 
     def fan_out(self, rows: Sequence[int], bodies: Sequence[bytes]) -> None:
         """Gives events from brokers, under the `rows` announced to them, to each access point that wants them."""

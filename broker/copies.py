@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from infra.kernel.frames import Copies, CopiesHeld, Frame, KeptEvents, Moved, Past, PastTenure, Sealed, TenureChange, View
 from infra.kernel.recent import RecentIds
 from infra.kernel.steps import was_left_out
-from infra.kernel.topics import Kind, Topic, kind_of
+from infra.kernel.topics import Kind, Topic
 
 from .inheritance import AT_ONCE, KeptPart, horizons_at, topics_of
 from .said_link import SaidLink
@@ -99,7 +99,7 @@ class _Copy:
 
     def _keep(self, kept: KeptEvents) -> None:
         for topic, followed, past in zip(map(Topic, kept.topics), kept.followed, topics_of(kept), strict=True):
-            self.window.inherit(self._row(topic), kind_of(topic), past)
+            self.window.inherit(self._row(topic), topic, past)
             (self.followed.add if followed else self.followed.discard)(topic)
 
     def tick(self, now_s: float) -> None:

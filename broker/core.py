@@ -24,7 +24,7 @@ from infra.kernel.topics import Topic
 from .gate import Gate
 from .laggards import Laggards
 from .link_masks import LinkMasks, OwnerAt
-from .recorded_rows import HERE, RECORDED, RecordedRows, Rows
+from .recorded_rows import HERE, RECORDED, Keeps, RecordedRows, Rows
 from .topic_counts import TopicCounts
 from .topic_numbers import Last, TopicNumbers
 from .unheard import UnheardTopics
@@ -60,8 +60,8 @@ class BrokerCore:
     - `owner_at(site, topic)`: returns the slot that owns `topic` at another site; None while nobody knows.
     - `record`: is told of every event that is published here, wanted or not.
     - `window`: records events; None where no kind of topics is recorded.
-    - `owns(topic)`: tells whether a topic is this broker's. One that has gone to another broker is recorded there.
-    - `keeps(topic)`: tells whether one that nobody follows any more is recorded for a while, also one that is going to another broker.
+    - `owns(topic)`: tells whether a topic is this broker's.
+    - `keeps(topics)`: tells of each whether it is recorded for a while when nobody follows it, also while it goes to another broker.
     - `awaits(topic)`: tells whether somebody may come back for one that nobody follows, of whom only a former owner knew.
     - `astray(body)`: takes events of other sites which nobody wants here any more. The owner of their topic by now may want them.
 
@@ -76,7 +76,7 @@ class BrokerCore:
         record: Record | None = None,
         window: EventWindow | None = None,
         owns: Callable[[Topic], bool] = lambda topic: True,
-        keeps: Callable[[Topic], bool] = lambda topic: True,
+        keeps: Keeps = lambda topics: [True] * len(topics),
         awaits: Callable[[Topic], bool] = lambda topic: False,
         astray: Callable[[bytes], None] = lambda body: None,
     ) -> None:
@@ -98,7 +98,7 @@ class BrokerCore:
         self.window = window
         self.laggards = Laggards(self.fanout, window) if window is not None else None
         self.unheard = UnheardTopics(window) if window is not None else None
-        self.recorded = RecordedRows(self.interest, self._links, window, owns, keeps, awaits)
+        self.recorded = RecordedRows(self.interest, self._links, window, keeps, awaits)
         self.owns, self._astray = owns, astray
         # Returns how far copies have gone that links have got up to a stamp (None: up to now); None where there are no copies.
         self.marks: Marks | None = None
@@ -180,9 +180,9 @@ class BrokerCore:
         """Yields, in parts, what `wanted_here` returns: no cells are kept here."""
         return self.interest.wanted_in(self._links.local | HERE, cells)
 
-    def note_cell(self, row: int, cell: int) -> None:
-        """Notes the cell of the ring that the topic of `row` lies in, where cells are kept."""
-        self.interest.note_cell(row, cell)
+    def note_cells(self, pairs: Sequence[tuple[int, Topic]], hashes: Sequence[int]) -> None:
+        """Notes the cells of the ring that topics lie in, by their hashes, where cells are kept."""
+        self.interest.note_cells(pairs, hashes)
 
     # Events.
 
@@ -272,7 +272,11 @@ class BrokerCore:
         for topic, last in lasts.items():
             self.numbers.take_back(topic, last)
 
-    # What has come lately.
+    # What goes with topics that move.
+
+    def counted(self) -> list[Topic]:
+        """Returns the topics that have a number; see `TopicNumbers.counted`."""
+        return self.numbers.counted(self.window.names() if self.window is not None else {})
 
     def known_ids(self) -> Iterable[tuple[Topic, bytes]]:
         """Returns topic and id of the events that came lately."""

@@ -105,7 +105,8 @@ class HeirBriefing:
         stream.step(StreamStep.TOLD)
 
     def _parts(self, slot: str, stream: HeirStream) -> Iterator[float]:
-        topics = iter(dict.fromkeys([*self._core.numbers.counted(), *(topic for _, topic in self._core.recorded.pairs())]))
+        recorded = self._core.recorded
+        topics = iter(dict.fromkeys([*self._core.counted(), *(topic for _, topic in recorded.pairs(recorded.left()))]))
         while some := list(islice(topics, AT_ONCE)):
             news = [topic for topic in some if self._concerns(topic, slot) and not self.is_told(stream, topic)]
             if news:

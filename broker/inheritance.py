@@ -14,6 +14,7 @@ from infra.kernel.frames import KeptEvents, Past, PastTenure, View
 from infra.kernel.topics import Topic, kind_of
 
 from .core import BrokerCore
+from .recorded_rows import Rows
 from .tenure import Tenure
 from .window import EventWindow
 from .window_origins import InheritedTopic, WindowPlace
@@ -23,8 +24,8 @@ AT_ONCE: Final = 512
 FRAME_BYTES: Final = 1 << 18
 NOWHERE: Final = (0, 0)
 
-Heirs = Callable[[Topic], str | None]
-"""Returns the slot that a topic goes to; None: it stays."""
+Heirs = Callable[[Sequence[Topic]], Sequence[str | None]]
+"""Returns the slots that topics go to; None: it stays."""
 
 
 class Inheritance:
@@ -41,16 +42,24 @@ class Inheritance:
         self._came: dict[str, int] = {}
         self._ended: dict[str, Past] = {}
 
-    def leaving(self, goes_to: Heirs) -> Iterator[tuple[str, KeptEvents] | None]:
-        """Yields the parts of what goes to others, each with the slot that it goes to; None after each turn's work."""
+    def left(self) -> Rows:
+        """Returns what nobody follows any more at this site, and is recorded: of that, nobody else has heard."""
+        return self._core.recorded.left()
+
+    def leaving(self, goes_to: Heirs, left: Rows | None = None) -> Iterator[tuple[str, KeptEvents] | None]:
+        """Yields the parts of what goes to others, each with the slot that it goes to; None after each turn's work.
+
+        `left`: what was left when that was known; None: it is known now.
+        """
         window = self._core.window
         if window is None:
             return
-        recorded = self._core.recorded.pairs()
+        recorded = self._core.recorded.pairs(self.left() if left is None else left)
         for start in range(0, len(recorded), AT_ONCE):
             parts: dict[str, KeptPart] = {}
-            for row, topic in recorded[start : start + AT_ONCE]:
-                if (slot := goes_to(topic)) is not None and self._core.interest.rows.get(topic) == row:
+            some = recorded[start : start + AT_ONCE]
+            for (row, topic), slot in zip(some, goes_to([topic for _, topic in some]), strict=True):
+                if slot is not None and self._core.interest.rows.get(topic) == row:
                     part = parts.setdefault(slot, KeptPart())
                     part.add(topic, self._core.recorded.is_followed(row), self._past(window, row))
                     if part.bytes > FRAME_BYTES:
@@ -104,7 +113,7 @@ class Inheritance:
         self._adopt([(topic, followed) for topic, followed in mine if kind_of(topic) in window.bounds])
         for topic, past in zip((topic for topic, _ in mine), topics_of(kept), strict=True):
             if (row := rows.get(topic)) is not None:
-                window.inherit(row, kind_of(topic), past)
+                window.inherit(row, topic, past)
                 if self._core.unheard is not None and past.unheard <= len(past.entries):
                     self._core.unheard.discard(row)
 

@@ -21,6 +21,7 @@ from infra.kernel.frames import (
 from infra.kernel.membership import Membership
 from infra.kernel.slot_processes import SlotProcesses
 from infra.kernel.steps import begins
+from infra.kernel.topics import Topic
 from infra.runtime.link import Link
 from infra.runtime.link_handlers import LinkHandler
 from infra.runtime.node import Node
@@ -65,6 +66,10 @@ class Mesh:
     def view(self) -> View:
         """The view that holds."""
         return self.membership.view
+
+    def mine(self, topics: Sequence[Topic]) -> list[bool]:
+        """Tells of each of many `topics` whether this broker owns it."""
+        return [owner == self._me for owner in self.view.ring.owners(topics)]
 
     def join(self, link: Link) -> None:
         """Takes in a broker that is linked, whichever of us has called."""

@@ -10,18 +10,19 @@ that claims nothing.
 """
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final
 
 from infra.kernel.frames import Frame, KeptEvents, Moved, Past, Sealed, View
-from infra.kernel.ring import Ring, hash64
+from infra.kernel.ring import Ring, hashes64
 from infra.kernel.topics import Topic
 from infra.runtime.link import Link
 from infra.runtime.turns import in_turns
 
 from .core import BrokerCore
-from .inheritance import Inheritance
+from .inheritance import Heirs, Inheritance
+from .recorded_rows import Rows
 
 # So many topics, or ids, are looked at in one turn.
 AT_ONCE: Final = 1024
@@ -43,13 +44,15 @@ class _MovingStep:
     - `former`: the slots whose `Sealed` is waited for.
     - `heirs`: the slots to which something goes from here.
     - `is_begun`, `is_told`: whether what goes to others is on its way, and whether all of it is.
+    - `left`: what nobody followed any more when all who follow had announced everything under `view`; None while they have not.
     """
 
-    __slots__ = ("before", "begun_s", "former", "heirs", "is_begun", "is_told", "view")
+    __slots__ = ("before", "begun_s", "former", "heirs", "is_begun", "is_told", "left", "view")
 
     def __init__(self, before: Ring, view: View, former: set[str], heirs: set[str], begun_s: float) -> None:
         self.before, self.view, self.former, self.heirs, self.begun_s = before, view, former, heirs, begun_s
         self.is_begun = self.is_told = False
+        self.left: Rows | None = None
 
 
 class TopicMoves:
@@ -175,6 +178,20 @@ class TopicMoves:
             else:
                 self._inheritance.end(slot, frame)
 
+    def announced(self) -> None:
+        """Notes that somebody who follows has announced everything under another view.
+
+        What they leave from then on they leave everywhere. So nothing of that has to be said, nor that they part from this broker.
+        """
+        if self._inheritance is not None:
+            for step in self._steps:
+                self._left(self._inheritance, step)
+
+    def _left(self, inheritance: Inheritance, step: _MovingStep) -> Rows | None:
+        if step.left is None and self._have_announced(step.view):
+            step.left = inheritance.left()
+        return step.left
+
     def tick(self, now_s: float) -> None:
         """Waits no more at `now_s` for who is suspected and has been waited for as long as that may last."""
         for step in self._steps:
@@ -213,10 +230,10 @@ class TopicMoves:
 
     def _hand_over_window(self, inheritance: Inheritance, step: _MovingStep, goes_to: "Destinations") -> Iterator[float]:
         """Sends what the window has of it, as fast as each of the others takes that, when nobody leaves any of it here any more."""
-        while not self._have_announced(step.view):
+        while (left := self._left(inheritance, step)) is None:
             yield HEARS_S
         sent = dict.fromkeys(sorted(step.heirs), 0)
-        for part in inheritance.leaving(goes_to):
+        for part in inheritance.leaving(goes_to, left):
             if part is None:
                 yield 0.0
                 continue
@@ -247,26 +264,27 @@ class Destinations:
         self._me, self._before, self._after = me, before, after
         self._owners: dict[Topic, str | None] = {}
 
-    def __call__(self, topic: Topic) -> str | None:
-        """Returns the slot that `topic` goes to; None: it stays, or was not here."""
-        if topic not in self._owners:
-            hashed = hash64(topic)
-            slot = self._after.owner_at(hashed) if self._before.owner_at(hashed) == self._me else None
-            self._owners[topic] = None if slot == self._me else slot
-        return self._owners[topic]
+    def __call__(self, topics: Sequence[Topic]) -> list[str | None]:
+        """Returns the slot that each of `topics` goes to; None: it stays, or was not here."""
+        known = self._owners
+        if news := [topic for topic in topics if topic not in known]:
+            hashes, me = hashes64(news), self._me
+            owners = zip(self._before.owners_at(hashes), self._after.owners_at(hashes), strict=True)
+            known.update(zip(news, (slot if was == me != slot else None for was, slot in owners), strict=True))
+        return [known[topic] for topic in topics]
 
 
-def leaving(core: BrokerCore, goes_to: Callable[[Topic], str | None]) -> Iterator[tuple[str | None, Moved | None]]:
+def leaving(core: BrokerCore, goes_to: Heirs) -> Iterator[tuple[str | None, Moved | None]]:
     """Yields what goes to other brokers with their topics, and whom it goes to; nothing where there was nothing in a part.
 
     - `core`: has the numbers, and forgets those that it gives away.
-    - `goes_to(topic)`: returns the slot that a topic goes to; None: it stays.
+    - `goes_to(topics)`: returns the slots that topics go to; None: it stays.
     """
-    topics = iter(core.numbers.counted())
+    topics = iter(core.counted())
     while part := list(islice(topics, AT_ONCE)):
         lasts: dict[str, dict[Topic, tuple[int, int]]] = {}
-        for topic in part:
-            if (last := core.numbers.last(topic)) is not None and (slot := goes_to(topic)) is not None:
+        for topic, slot in zip(part, goes_to(part), strict=True):
+            if slot is not None and (last := core.numbers.last(topic)) is not None:
                 lasts.setdefault(slot, {})[topic] = last
                 core.numbers.give_up(topic)
         yield None, None
@@ -275,8 +293,8 @@ def leaving(core: BrokerCore, goes_to: Callable[[Topic], str | None]) -> Iterato
     known = iter(core.known_ids())
     while pairs := list(islice(known, AT_ONCE)):
         ids: dict[str, dict[Topic, list[bytes]]] = {}
-        for topic, event_id in pairs:
-            if (slot := goes_to(topic)) is not None:
+        for (topic, event_id), slot in zip(pairs, goes_to([topic for topic, _ in pairs]), strict=True):
+            if slot is not None:
                 ids.setdefault(slot, {}).setdefault(topic, []).append(event_id)
         yield None, None
         for slot, every in sorted(ids.items()):  # ids come from a set: in another process they have another order

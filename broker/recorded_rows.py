@@ -4,6 +4,8 @@ For so long a row is kept, and so is its interest at other sites, if its topic w
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import compress
+from operator import not_
 from typing import Final
 
 from infra.kernel.events import origin_if_sound, topic_in
@@ -20,13 +22,13 @@ RECORDED: Final = 1 << 63
 HERE: Final = 1 << 62
 
 Rows = list[tuple[int, Topic]]
+Keeps = Callable[[Sequence[Topic]], Sequence[bool]]
 
 
 class RecordedRows:
     """The rows of `interest` that are recorded in `window`; none where there is no window.
 
-    - `owns(topic)`: tells whether a topic is this broker's. One that has gone to another broker is recorded there.
-    - `keeps(topic)`: tells whether one that nobody follows any more is recorded for a while, also one that is going to another broker.
+    - `keeps(topics)`: tells of each whether it is recorded for a while when nobody follows it, also while it goes to another broker.
     - `awaits(topic)`: tells whether somebody may come back for one that nobody follows, of whom only a former owner knew.
     """
 
@@ -35,13 +37,12 @@ class RecordedRows:
         interest: Interest,
         links: LinkMasks,
         window: EventWindow | None,
-        owns: Callable[[Topic], bool],
-        keeps: Callable[[Topic], bool],
+        keeps: Keeps,
         awaits: Callable[[Topic], bool],
     ) -> None:
         self.lingering = Lingering()
         self._interest, self._links, self._window = interest, links, window
-        self._owns, self._keeps, self._awaits = owns, keeps, awaits
+        self._keeps, self._awaits = keeps, awaits
 
     def begin(self, news: Iterable[tuple[int, Topic, int]], is_local: bool) -> None:
         """Records what a link of this site, or of another, has begun to want, as far as its kind is recorded."""
@@ -55,9 +56,10 @@ class RecordedRows:
         """Has rows linger that none of `followers` (a mask) wants any more. Adds to the others as `_end` does."""
         if self._window is not None:
             left = [(row, topic) for row, topic, after in gone if after & RECORDED and not after & followers]
-            kept = {row: self._keeps(topic) for row, topic in left}
-            self.lingering.add((pair for pair in left if kept[pair[0]]), self._window.stamp)
-            self._end((pair for pair in left if not kept[pair[0]]), silent, dead)
+            kept = self._keeps([topic for _, topic in left])
+            self.lingering.add(compress(left, kept), self._window.stamp)
+            if not all(kept):
+                self._end(compress(left, map(not_, kept)), silent, dead)
 
     def adopt(self, topics: Iterable[tuple[Topic, bool]]) -> Rows:
         """Goes on recording topics that another broker has recorded; for each, whether it was followed at this site.
@@ -85,14 +87,17 @@ class RecordedRows:
         self.adopt([(topic, False)])
         return self._interest.rows[topic]
 
-    def pairs(self) -> Sequence[tuple[int, Topic]]:
-        """Returns the (row, topic) pairs of which there are events in the window, or that linger."""
-        if (window := self._window) is None:
+    def left(self) -> Rows:
+        """Returns the (row, topic) pairs that nobody follows at this site any more, and that linger."""
+        masks, local = self._interest.masks, self._links.local
+        return [pair for pair in self.lingering.pairs() if not masks[pair[0]] & local]
+
+    def pairs(self, left: Rows) -> Rows:
+        """Returns the (row, topic) pairs of which there are events in the window, and those of what was `left` that have none."""
+        if self._window is None:
             return []
-        there, masks, local = window.rows, self._interest.masks, self._links.local
-        left = [pair for pair in self.lingering.pairs() if pair[0] not in there and not masks[pair[0]] & local]
-        # Most topics have no events, so each of them is asked about once, and no more.
-        return [(row, topic) for topic, row in self._interest.rows.items() if row in there] + left
+        names = self._window.names()
+        return [*names.items(), *(pair for pair in left if pair[0] not in names)]
 
     def is_followed(self, row: int) -> bool:
         """Returns whether the topic that has `row` is, or was lately, followed at this site. Only of what is recorded that is known."""
@@ -110,26 +115,28 @@ class RecordedRows:
             self._end(self.lingering.due(self._window.too_old), silent, dead)
         return silent, dead
 
-    def hand_over(self, left: Rows) -> tuple[Rows, Rows]:
-        """Ends the recording of what was `left`, as far as another broker records it by now. Returns what `tick` returns."""
+    def hand_over(self, gone: Rows) -> tuple[Rows, Rows]:
+        """Ends the recording of what was left and is `gone`: another broker records it by now. Returns what `tick` returns."""
         silent: Rows = []
         dead: Rows = []
-        self._end(self.lingering.take([pair for pair in left if not self._owns(pair[1])]), silent, dead)
+        self._end(self.lingering.take(gone), silent, dead)
         return silent, dead
 
     def _end(self, rows: Iterable[tuple[int, Topic]], silent: Rows, dead: Rows) -> None:
         """Ends the recording of `rows`, as far as nobody follows them again. Adds those that nobody wants now to `silent` and `dead`."""
         masks, local = self._interest.masks, self._links.local
-        for row, topic in rows:
+        there = self._window.rows if self._window is not None else ()
+        for pair in rows:
+            row = pair[0]
             mask = masks[row]
             if mask & HERE and not mask & local:
                 mask ^= HERE
-                silent.append((row, topic))
+                silent.append(pair)
             if not mask & LINKS:
                 mask = 0
-                if self._window is not None:
+                if row in there and self._window is not None:
                     self._window.forget(row)
-                dead.append((row, topic))
+                dead.append(pair)
             masks[row] = mask
 
     def record_of_others(self, window: EventWindow, row: int, body: bytes) -> bool:

@@ -135,6 +135,7 @@ class Broker:
             Bereavements(self.core, self.copies.claims),
             self.parting.done,
             lambda: self.moves.is_over,
+            self.moves.announced,
         )
         self.splits = Splits(self.node, self.core, self.tenure, self.mesh.client.links, self.subscribers.tell_lost, self._split)
         self.keeper = RevocationKeeper(context.revocations, self.links, options.state, f"{self.site}-{self.node}", context.log)
@@ -344,8 +345,8 @@ class Broker:
         if self.heirs is not None:
             self.heirs.split()
 
-    def _keeps(self, topic: Topic) -> bool:
-        return not self.parting.is_over or self._owns(topic)
+    def _keeps(self, topics: Sequence[Topic]) -> Sequence[bool]:
+        return self.mesh.mine(topics) if self.parting.is_over else [True] * len(topics)
 
     def _awaits(self, topic: Topic) -> bool:
         return self.tenure.has_heirs and self.window is not None and self.tenure.may_be_awaited(topic, self.window.too_old)

@@ -5,6 +5,8 @@ The other sites hear of what aggregators want here; an aggregator hears how far 
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import compress
+from operator import not_
 from typing import Final
 
 from msgspec.structs import replace
@@ -104,6 +106,7 @@ class Subscribers:
     - `sites`: the other ones, which hear of what is wanted here.
     - `outlets`: what links to other sites are given their events by.
     - `bereavements`: answers those who have lost a broker, when `is_moved()` tells that nothing moves any more.
+    - `announced()`: is called when one of them has announced everything under another view.
     - `part()`: parts from what has gone to other brokers, where that may be. Returns whether nothing of it is left here.
     """
 
@@ -118,8 +121,9 @@ class Subscribers:
         bereavements: Bereavements,
         part: Callable[[], bool] = lambda: True,
         is_moved: Callable[[], bool] = lambda: True,
+        announced: Callable[[], None] = lambda: None,
     ) -> None:
-        self._bereavements, self._is_moved = bereavements, is_moved
+        self._bereavements, self._is_moved, self._announced = bereavements, is_moved, announced
         self.outlets = outlets
         self._core, self._mesh, self._sites, self._handover, self._recaller = core, mesh, sites, handover, recaller
         self._site, self._part = mesh.site, part
@@ -271,6 +275,7 @@ class Subscribers:
         """Notes that `subscriber` has announced everything under `view`."""
         is_first = not subscriber.view.number
         subscriber.view = view
+        self._announced()
         if self._core.laggards is not None and self._core.laggards.announced(subscriber.bit):
             in_turns(self._serve(subscriber))
         elif is_first:
@@ -340,7 +345,9 @@ class Subscribers:
         """Ends, a part in each turn, the recording of what nobody follows and another broker records by now."""
         left = self._core.recorded.lingering.pairs()
         for start in range(0, len(left), AT_ONCE):
-            self._withdraw(*self._core.recorded.hand_over(left[start : start + AT_ONCE]))
+            part = left[start : start + AT_ONCE]
+            mine = self._mesh.mine([topic for _, topic in part])
+            self._withdraw(*self._core.recorded.hand_over([*compress(part, map(not_, mine))]))
             yield 0.0
 
     def release(self) -> None:

@@ -9,7 +9,7 @@ former epoch goes on, the numbers of that epoch have a jump of as many events as
 these neither takes the next event for the next one, nor hears of losses that never were.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from infra.kernel.events import first_body, numbering
@@ -108,10 +108,15 @@ class TopicNumbers:
 
     # What goes with a topic that moves.
 
-    def counted(self) -> Iterable[Topic]:
-        """Returns the topics that have a number; those twice that have one for two reasons."""
-        seqs = self._seqs  # most topics have no events while they are followed, and so no number
-        return [*(topic for topic, row in self._rows.items() if row in seqs), *self._retained, *self._inherited]
+    def counted(self, names: Mapping[int, Topic]) -> list[Topic]:
+        """Returns the topics that have a number; those twice that have one for two reasons.
+
+        `names`: row -> topic, as far as that is known: to find the others, all rows have to be looked at.
+        """
+        rows = self._seqs.keys()  # most topics have no events while they are followed, and so no number
+        named, others = [names[row] for row in rows & names.keys()], rows - names.keys()
+        found = [topic for topic, row in self._rows.items() if row in others] if others else []
+        return [*named, *found, *self._retained, *self._inherited]
 
     def last(self, topic: Topic) -> Last | None:
         """Returns epoch and number of the last event of `topic`; None where none is known."""
@@ -172,7 +177,7 @@ class TopicNumbers:
 
         Topics that `is_broken` is true of go on from nothing, so nobody takes their numbers for whole. Others go on from their last one.
         """
-        lasts = {topic: self.last(topic) for topic in self.counted() if not is_broken(topic)}
+        lasts = {topic: self.last(topic) for topic in self.counted({}) if not is_broken(topic)}
         self._seqs.clear()
         self._retained.clear()
         self._inherited.clear()

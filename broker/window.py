@@ -21,7 +21,7 @@ from array import array
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from infra.kernel.events import OPENING, kind_in, origin, with_skipped
+from infra.kernel.events import OPENING, origin, topic_in, with_skipped
 from infra.kernel.topics import Kind, Topic, kind_of
 
 from .window_age import WindowAge
@@ -95,7 +95,7 @@ class EventWindow:
 
         A body that names no topic of a kind with bounds comes from a peer that lies, and is passed over.
         """
-        topic = self._topics.get(row) or self._begin(row, kind_in(body) if name is None else kind_of(name))
+        topic = self._topics.get(row) or self._begin(row, topic_in(body) if name is None else name)
         if topic is None:
             return
         if out or len(body) > topic.bounds.bytes:
@@ -149,18 +149,18 @@ class EventWindow:
         if self.used_bytes > self.max_bytes:
             self._evict()
 
-    def _begin(self, row: int, kind: Kind | None) -> "WindowTopic | None":
+    def _begin(self, row: int, name: Topic | None) -> "WindowTopic | None":
         """Returns a new topic, for the first event of it that is here; None where its kind is not recorded."""
-        bounds = self.bounds.get(kind) if kind is not None else None
-        if bounds is None:
+        bounds = self.bounds.get(kind_of(name)) if name is not None else None
+        if name is None or bounds is None:
             return None
-        topic = self._topics[row] = WindowTopic(bounds)
+        topic = self._topics[row] = WindowTopic(name, bounds)
         self.used_bytes += TOPIC_BYTES
         return topic
 
-    def inherit(self, row: int, kind: Kind, past: InheritedTopic) -> None:
-        """Adds what another window had of the topic of `kind` that has `row`, behind what is here of it and not from there."""
-        if kind not in self.bounds:
+    def inherit(self, row: int, name: Topic, past: InheritedTopic) -> None:
+        """Adds what another window had of the topic `name`, which has `row`, behind what is here of it and not from there."""
+        if kind_of(name) not in self.bounds:
             return
         begin, known = self.stamp, self._known_places(row, past.entries)
         unheard = 0
@@ -170,7 +170,7 @@ class EventWindow:
                 self.origins.add(self.stamp + 1, place)
                 self.used_bytes += ORIGIN_BYTES
                 if row not in self._topics:
-                    self._begin(row, kind)
+                    self._begin(row, name)
                 self.record(row, body, origin(body) if is_event else body, out=not is_event)
             if at < past.unheard:
                 unheard = known.get(place, self.stamp)
@@ -224,6 +224,10 @@ class EventWindow:
             topic.replacements,
             sum(stamp <= max(topic.unheard, self._unheard) for stamp in topic.stamps),
         )
+
+    def names(self) -> dict[int, Topic]:
+        """Returns row -> topic of those that have events here."""
+        return {row: topic.name for row, topic in self._topics.items()}
 
     @property
     def rows(self) -> Collection[int]:

@@ -1,6 +1,7 @@
 """A topic in a window: which events it has there, and which of its events are missing. Pure."""
 
 from infra.kernel.events import with_skipped
+from infra.kernel.topics import Topic
 
 from .window_bounds import WindowBounds
 from .window_origins import WindowPlace
@@ -9,6 +10,7 @@ from .window_origins import WindowPlace
 class WindowTopic:
     """The part of a window that is about one topic, which has events there.
 
+    - `name`: the topic itself.
     - `only`: the stamp of its one event, if that is kept here; else 0. `several`: else all stamps, rising; None: there never were several.
     - `bytes`: the length of their bodies. `site`: where the newest of them was numbered.
     - `is_latest`: whether only the latest of each site is kept.
@@ -25,6 +27,7 @@ class WindowTopic:
         "is_latest",
         "lost",
         "lost_at",
+        "name",
         "only",
         "out",
         "replaced",
@@ -35,7 +38,8 @@ class WindowTopic:
         "unheard",
     )
 
-    def __init__(self, bounds: WindowBounds) -> None:
+    def __init__(self, name: Topic, bounds: WindowBounds) -> None:
+        self.name = name
         self.bounds, self.is_latest = bounds, bounds.keep == "latest"
         self.site = b""
         # Most topics have one event: then there is no list, which would cost memory, and time for each event.

@@ -24,7 +24,7 @@ from .announced_node import AnnouncedNode
 from .frames import Frame, Subscribe, Unsubscribe, View
 from .moving_topics import MovingTopics, PartingTopics, Told, WantedByCell, WantedInAll
 from .outlet import Outlet
-from .ring import Ring, cell_of, hash64
+from .ring import Ring, hashes64
 from .topics import Topic
 
 # Topics in one frame: so many of the longest are still far below `codec.MAX_FRAME_BYTES`.
@@ -179,8 +179,8 @@ class Announcer:
             self._untell(self.ring.slots[0], known)
             return
         mine: dict[str, list[Topic]] = {}
-        for topic in known:
-            if (owner := self.ring.owner(topic)) is not None:
+        for topic, owner in zip(known, self.ring.owners(known), strict=True):
+            if owner is not None:
                 mine.setdefault(owner, []).append(topic)
         for owner, its in mine.items():
             self._untell(owner, its)
@@ -248,20 +248,19 @@ class Announcer:
 
     def _owned_by(self, slot: str) -> list[tuple[int, Topic]]:
         parts = self._rows.wanted_in(self.ring.cells_of(slot)) if slot in self.ring.slots else ()
-        return [(row, topic) for part in parts for row, topic in part if self._owner(row, topic) == slot]
+        return [pair for part in parts for pair, owner in zip(part, self._owners(part), strict=True) if owner == slot]
 
-    def _owner(self, row: int, topic: Topic) -> str | None:
-        hashed = hash64(topic)
-        self._rows.note_cell(row, cell_of(hashed))
-        return self.ring.owner_at(hashed)
+    def _owners(self, pairs: Sequence[tuple[int, Topic]]) -> list[str | None]:
+        hashes = hashes64([topic for _, topic in pairs])
+        self._rows.note_cells(pairs, hashes)
+        return self.ring.owners_at(hashes)
 
     def _by_owner(self, pairs: Iterable[tuple[int, Topic]]) -> dict[str, list[tuple[int, Topic]]]:
         groups: dict[str, list[tuple[int, Topic]]] = {}
+        every = list(pairs)
         if len(self.ring.slots) == 1:  # an access point has one aggregator: nothing needs to be hashed
-            mine = list(pairs)
-            return {self.ring.slots[0]: mine} if mine else groups
-        for pair in pairs:
-            slot = self._owner(*pair)
+            return {self.ring.slots[0]: every} if every else groups
+        for pair, slot in zip(every, self._owners(every), strict=True):
             if slot is not None:
                 groups.setdefault(slot, []).append(pair)
         return groups

@@ -10,7 +10,7 @@ import msgspec
 
 from . import frames
 from .errors import Refused
-from .topics import is_topic
+from .topics import are_topics
 
 _LENGTH: Final = Struct(">I")
 _ENCODER: Final = msgspec.msgpack.Encoder()
@@ -81,39 +81,39 @@ def _check(frame: frames.AnyFrame) -> None:
         case frames.Deliver(handles, bodies):
             fits = len(handles) == len(bodies)  # first: nearly all frames are deliveries
         case frames.Subscribe(_, handles, topics, gains):
-            fits = len(handles) == len(topics) and len(gains) in (0, len(topics)) and all(map(is_topic, topics))
+            fits = len(handles) == len(topics) and len(gains) in (0, len(topics)) and are_topics(topics)
         case frames.Unsubscribe(_, topics):
-            fits = all(map(is_topic, topics))
+            fits = are_topics(topics)
         case frames.Publish(_, _, topics, ids, tails):
-            fits = len(topics) == len(ids) == len(tails) and all(map(is_topic, topics))
+            fits = len(topics) == len(ids) == len(tails) and are_topics(topics)
         case frames.Moved(topics, lasts, ids):
-            fits = len(topics) == len(lasts) == len(ids) and all(map(is_topic, topics))
+            fits = len(topics) == len(lasts) == len(ids) and are_topics(topics)
         case frames.Here(users, clients, devices):
             fits = len(users) == len(clients) == len(devices)
         case frames.Gone(users, clients):
             fits = len(users) == len(clients)
         case frames.Tally(topics, counts):
-            fits = len(topics) == len(counts) and all(map(is_topic, topics))
+            fits = len(topics) == len(counts) and are_topics(topics)
         case frames.Followed(users, topics) | frames.Unfollowed(users, topics):
-            fits = len(users) == len(topics) and all(map(is_topic, topics))
+            fits = len(users) == len(topics) and are_topics(topics)
         case frames.Barred(owners, askers):
             fits = len(owners) == len(askers)
         case frames.Recall(topics=topics, since=since):
-            fits = len(since) in (0, len(topics)) and all(map(is_topic, topics))
+            fits = len(since) in (0, len(topics)) and are_topics(topics)
         case frames.Recalled(_, topics, reasons, counts, bodies, quiet=quiet):
-            fits = len(topics) == len(reasons) == len(counts) and sum(counts) == len(bodies) and all(map(is_topic, topics))
+            fits = len(topics) == len(reasons) == len(counts) and sum(counts) == len(bodies) and are_topics(topics)
             fits = fits and len(quiet) in (0, len(topics))
         case frames.KeptEvents(topics, followed, counts, epochs, stamps, bodies, lost, replaced, unheard):
-            fits = len(topics) == len(followed) == len(counts) == len(lost) == len(replaced) and all(map(is_topic, topics))
+            fits = len(topics) == len(followed) == len(counts) == len(lost) == len(replaced) and are_topics(topics)
             fits = fits and len(unheard) in (0, len(topics)) and sum(counts) == len(epochs) == len(stamps) == len(bodies)
         case frames.Copies(parts=parts):
             for part in parts:
                 _check(part)
             fits = True
         case frames.Lost(topics):
-            fits = all(map(is_topic, topics))
+            fits = are_topics(topics)
         case frames.Assignment(leave=leave, come=come):
-            fits = all(map(is_topic, leave)) and all(map(is_topic, come))
+            fits = are_topics(leave) and are_topics(come)
         case _:
             fits = True
     if not fits:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from .errors import Refused
+from .ring import CELL_SHIFT
 from .topics import Topic
 
 # A row's mask is 64 bits wide, so that it costs eight bytes; more links would cost every row more. The two highest bits are no links.
@@ -125,10 +126,11 @@ class Interest:
         masks = self.masks
         return ((row, topic) for topic, row in self.rows.items() if masks[row] & mask)
 
-    def note_cell(self, row: int, cell: int) -> None:
-        """Notes the cell of the ring that the topic of `row` lies in."""
-        if self._cells is not None:
-            self._cells[row] = cell
+    def note_cells(self, pairs: Iterable[tuple[int, Topic]], hashes: Iterable[int]) -> None:
+        """Notes the cells of the ring that topics lie in, by their hashes."""
+        if (mine := self._cells) is not None:
+            for (row, _), hashed in zip(pairs, hashes, strict=True):
+                mine[row] = hashed >> CELL_SHIFT
 
     def wanted_in(self, mask: int, cells: bytes) -> Iterator[list[tuple[int, Topic]]]:
         """Yields, in parts, (row, topic) of what any link of `mask` wants, but for what is known to lie in cells that are 0 in `cells`.

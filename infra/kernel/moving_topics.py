@@ -4,11 +4,11 @@ With a million topics, one step of the ring moves tens of thousands. To announce
 tenth of a second and more.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Final, Protocol
 
 from .frames import View
-from .ring import Ring, cell_of, hash64
+from .ring import Ring, hashes64
 from .topics import Topic
 
 Told = dict[str, int]
@@ -27,8 +27,8 @@ class WantedByCell(Protocol):
         What is wanted may change between two parts. Then no later part has what is not wanted any more. It need not have what is new.
         """
 
-    def note_cell(self, row: int, cell: int) -> None:
-        """Takes down the cell of a row."""
+    def note_cells(self, pairs: Sequence[tuple[int, Topic]], hashes: Sequence[int]) -> None:
+        """Takes down the cells of rows whose topics have these `hashes`."""
 
 
 class WantedInAll:
@@ -41,7 +41,7 @@ class WantedInAll:
         """Yields everything that is wanted."""
         yield list(self._wanted())
 
-    def note_cell(self, row: int, cell: int) -> None:
+    def note_cells(self, pairs: Sequence[tuple[int, Topic]], hashes: Sequence[int]) -> None:
         """Does nothing."""
 
 
@@ -67,9 +67,9 @@ class MovingTopics:
     def __init__(
         self, before: Ring, after: Ring, rows: WantedByCell, unanswered: Mapping[str, Set[Topic]], *, at_once: bool = False
     ) -> None:
-        self.former = {slot for slot, to in before.parts(after) if slot is not None and slot != to}
+        self._step, self._rows, self._unanswered = before.step(after), rows, unanswered
+        self.former = {slot for slot, _ in self._step.moves if slot is not None}
         self.gone: dict[str, list[Topic]] = {}
-        self._before, self._after, self._rows, self._unanswered = before, after, rows, unanswered
         parts = rows.wanted_in(before.moved_cells(after))
         self._parts = iter([[pair for part in parts for pair in part]]) if at_once else parts
 
@@ -78,18 +78,27 @@ class MovingTopics:
         pairs = next(self._parts, None)
         if pairs is None:
             return None
+        hashes = hashes64([topic for _, topic in pairs])
+        self._rows.note_cells(pairs, hashes)
+        moved: list[Rows] = [[] for _ in self._step.moves]
+        for pair, at in zip(pairs, self._step.moving(hashes), strict=True):
+            if at >= 0:
+                moved[at].append(pair)
         part = MovingPart()
-        for row, topic in pairs:
-            hashed = hash64(topic)  # once for both rings: hashing is most of the work
-            self._rows.note_cell(row, cell_of(hashed))
-            old, new = self._before.owner_at(hashed), self._after.owner_at(hashed)
-            if old != new:
-                if new is not None:
-                    is_new = old is not None and topic in self._unanswered.get(old, ())
-                    (part.news if is_new else part.goes).setdefault(new, []).append((row, topic))
-                if old is not None:
-                    self.gone.setdefault(old, []).append(topic)
+        for (old, new), some in zip(self._step.moves, moved, strict=True):
+            if some and new is not None:
+                self._divide(part, some, new, self._unanswered.get(old or "", ()))
+            if some and old is not None:
+                self.gone.setdefault(old, []).extend([topic for _, topic in some])
         return part
+
+    def _divide(self, part: MovingPart, some: Rows, new: str, unanswered: Collection[Topic]) -> None:
+        """Adds what goes to `new`: it is news as far as its former owner has not said to deliver it."""
+        goes = [pair for pair in some if pair[1] not in unanswered] if unanswered else some
+        if goes:
+            part.goes.setdefault(new, []).extend(goes)
+        if len(goes) < len(some):
+            part.news.setdefault(new, []).extend(pair for pair in some if pair[1] in unanswered)
 
 
 class PartingTopics:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import pairwise, repeat
+from struct import unpack
 from typing import Final
 
 from uhashring import HashRing
@@ -21,7 +22,7 @@ SPACE: Final = 1 << 64
 # A cell is all hashes that begin with the same 16 bits. Whoever keeps the cell of a million topics, at two bytes each, finds out
 # without hashing them again which of them a change of the ring may concern.
 CELLS: Final = 1 << 16
-_CELL_SHIFT: Final = 48
+CELL_SHIFT: Final = 48
 # What was reckoned of the last rings is kept: the links of a process, and roles that share one, all ask for the same. Cells take 64 KiB.
 KEPT: Final = 32
 
@@ -32,9 +33,9 @@ def hash64(key: bytes | str) -> int:
     return int.from_bytes(blake2b(data, digest_size=8).digest(), "big")
 
 
-def cell_of(hashed: int) -> int:
-    """Returns the cell that a hash lies in."""
-    return hashed >> _CELL_SHIFT
+def hashes64(keys: Sequence[bytes]) -> tuple[int, ...]:
+    """Returns what `hash64` does of each of many `keys`, at half the cost. `hashed >> CELL_SHIFT` is the cell that a hash lies in."""
+    return unpack(f">{len(keys)}Q", b"".join([blake2b(key, digest_size=8).digest() for key in keys]))
 
 
 @lru_cache(maxsize=KEPT)
@@ -94,6 +95,17 @@ class Ring:
         # The next point clockwise; behind the last one comes the first.
         return self._owners[bisect_right(self._points, hashed) % len(self._points)]
 
+    def owners(self, keys: Sequence[bytes]) -> list[str | None]:
+        """Returns the slot that owns each of many `keys`; None for all of them on an empty ring."""
+        return self.owners_at(hashes64(keys))
+
+    def owners_at(self, hashes: Sequence[int]) -> list[str | None]:
+        """Returns what `owner_at` does of each of many `hashes`."""
+        if not self._points:
+            return [None] * len(hashes)
+        points, around = self._points, [*self._owners, self._owners[0]]
+        return [around[bisect_right(points, hashed)] for hashed in hashes]
+
     def heir_at(self, hashed: int) -> str | None:
         """Returns the slot that would own a key with this hash if its owner were not there; None where there is no other slot."""
         if not self._points:
@@ -120,6 +132,10 @@ class Ring:
         """Returns for each cell 1 if `slot` owns a key in it, else 0. Of cell 0 it is always 1."""
         return _cells_of(self, slot)
 
+    def step(self, later: "Ring") -> "RingStep":
+        """Returns what tells which keys have another owner on the ring `later`."""
+        return _step(self, later)
+
     def arcs(self, later: "Ring") -> Iterator[tuple[int, int, str | None, str | None]]:
         """Yields start and end of each part of all hashes that has one owner here and one on the ring `later`, and these two."""
         edges = sorted({0, SPACE, *self._points, *later._points})
@@ -145,6 +161,33 @@ class Ring:
         return hash(self._taken)
 
 
+class RingStep:
+    """The change from one ring to another, for many keys at a time: one look-up for each instead of one on either ring.
+
+    - `moves`: the pairs of owners, here and there, between which keys move.
+    """
+
+    __slots__ = ("_at", "_starts", "moves")
+
+    def __init__(self, before: Ring, after: Ring) -> None:
+        arcs = [(start, (here, there)) for start, _, here, there in before.arcs(after)]
+        self.moves = sorted({move for _, move in arcs if move[0] != move[1]}, key=str)
+        index = {move: at for at, move in enumerate(self.moves)}
+        self._starts = [start for start, _ in arcs]
+        # In front of the first start there is nothing, so that no 1 has to be taken from what bisection finds.
+        self._at = [-1, *(index.get(move, -1) for _, move in arcs)]
+
+    def moving(self, hashes: Sequence[int]) -> list[int]:
+        """Returns which of `moves` each of many hashes takes part in; -1 where its owner stays."""
+        starts, at = self._starts, self._at
+        return [at[bisect_right(starts, hashed)] for hashed in hashes]
+
+
+@lru_cache(maxsize=KEPT)
+def _step(ring: Ring, later: Ring) -> RingStep:
+    return RingStep(ring, later)
+
+
 @lru_cache(maxsize=KEPT)
 def _parts(ring: Ring, later: Ring) -> dict[tuple[str | None, str | None], float]:
     found: dict[tuple[str | None, str | None], float] = {}
@@ -167,6 +210,6 @@ def _marked(arcs: Iterable[tuple[int, int]]) -> bytes:
     cells = bytearray(CELLS)
     cells[0] = 1  # there is also what nobody has hashed yet
     for start, end in arcs:
-        first, last = start >> _CELL_SHIFT, (end - 1) >> _CELL_SHIFT
+        first, last = start >> CELL_SHIFT, (end - 1) >> CELL_SHIFT
         cells[first : last + 1] = b"\1" * (last + 1 - first)
     return bytes(cells)

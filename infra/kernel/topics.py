@@ -18,6 +18,7 @@ Live copies of a user's stored notifications travel on the user's inbox. No clie
 """
 
 import re
+from collections.abc import Collection
 from enum import StrEnum
 from functools import lru_cache
 from typing import Final, NewType
@@ -62,7 +63,9 @@ def _uri(one: str) -> re.Pattern[str]:
 
 _URI: Final = _uri(_ID)
 _PATTERN: Final = _uri(rf"{_ID}|\*")
-_COMPACT: Final = re.compile(rf"U{_ID}|P{_ID}/{_ID}|A{_ID}%(?:{_ARTIST})|S{_ID}%(?:{_SOCIAL})|I{_ID}".encode())
+_ONE: Final = rf"U{_ID}|P{_ID}/{_ID}|A{_ID}%(?:{_ARTIST})|S{_ID}%(?:{_SOCIAL})|I{_ID}"
+# Each on a line. It never goes back to an earlier one, whatever the lines are.
+_COMPACTS: Final = re.compile(rf"(?:(?:{_ONE})\n)*+".encode())
 _FORMS: Final = {
     "hm://presence/": "hm://presence/user/<id>/",
     "hm://playlist/": "hm://playlist/user/<id>/playlist/<id>/",
@@ -148,9 +151,10 @@ def check_feed(topic: Topic) -> None:
         raise Refused("bad-topic", f"{format_topic(topic)} is not a user's friend feed; only hm://presence/user/<id>/ has a last event")
 
 
-def is_topic(compact: bytes) -> bool:
-    """Returns whether bytes that came over a link are a topic in compact form."""
-    return _COMPACT.fullmatch(compact) is not None
+def are_topics(compacts: Collection[bytes]) -> bool:
+    """Returns whether all bytes that came over a link are topics in compact form. To look at each alone would cost four times as much."""
+    lines = b"\n".join([*compacts, b""])
+    return lines.count(b"\n") == len(compacts) and _COMPACTS.fullmatch(lines) is not None
 
 
 def _compact(match: re.Match[str]) -> Topic:

@@ -19,7 +19,7 @@ from infra.kernel.access import MAX_ASKED
 from infra.kernel.errors import Refused
 from infra.kernel.frames import Call
 from infra.kernel.json_text import typed
-from infra.kernel.topics import MAX_ID, Kind, Topic, is_topic, kind_of
+from infra.kernel.topics import MAX_ID, Kind, Topic, are_topics, kind_of
 from infra.runtime.callers import Answerer
 
 from .core import Hours
@@ -96,7 +96,7 @@ def _topics(topics: list[bytes]) -> list[Topic]:
     """Returns topics that came over a link. Raises `Refused` (too-many-topics, bad-topic)."""
     if len(topics) > MAX_ASKED:
         raise Refused("too-many-topics", f"{len(topics)} topics at once; at most {MAX_ASKED} are answered for")
-    if not all(map(is_topic, topics)):
+    if not are_topics(topics):
         raise Refused("bad-topic", "what is asked about must be topics in compact form")
     return [Topic(topic) for topic in topics]
 

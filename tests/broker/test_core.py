@@ -7,8 +7,10 @@ from collections import Counter, defaultdict
 import pytest
 
 from broker.core import BrokerCore
+from broker.window import EventWindow
+from broker.window_bounds import WindowBounds
 from infra.kernel.events import Event, encode_tail, numbering
-from infra.kernel.topics import Topic, format_topic, user_topic
+from infra.kernel.topics import Kind, Topic, format_topic, user_topic
 from tests.support.assignments import assignment
 
 DAN, EVE = user_topic("dan"), user_topic("eve")
@@ -63,6 +65,21 @@ def test_events_that_nobody_gets_between_two_owners_show_as_missing() -> None:
     assert receiver[0][1]["after"] == [7, 44]
 
 
+def test_topics_with_a_number_are_found_whether_the_window_has_events_of_them_or_not() -> None:
+    """DPS-13: a topic of a kind without a window has one, too, and so has one whose events are too old."""
+    core = BrokerCore("sto", 7, window=EventWindow(7, {Kind.USER: WindowBounds(seconds=2.0)}, 1 << 20))
+    mix, zoe = Topic(b"Pann/mix"), user_topic("zoe")
+    core.subscribe(core.open(Receiver(), False), [DAN, EVE, mix, zoe], range(4))
+    published(core, DAN, 1)
+    for now_s in (0.0, 1.0, 5.0):
+        core.recorded.tick(now_s)
+    published(core, EVE, 1)
+    core.publish(event(mix))
+    assert core.window is not None
+    assert core.window.names() == {1: EVE}
+    assert sorted(core.counted()) == sorted([DAN, EVE, mix])
+
+
 def test_what_a_broker_knows_of_a_topic_goes_with_it_and_is_no_longer_its_own() -> None:
     """DPS-13, DPS-14: a topic that comes back later has been counted elsewhere, and must not go on as if it had not."""
     core, receiver = BrokerCore("sto", 7), Receiver()
@@ -72,7 +89,7 @@ def test_what_a_broker_knows_of_a_topic_goes_with_it_and_is_no_longer_its_own() 
     published(core, EVE, 2)
     core.release(*core.unsubscribe(bit, [EVE])[1][0])
     assert (core.numbers.last(DAN), core.numbers.last(EVE), core.numbers.last(user_topic("zoe"))) == ((7, 3), (7, 5), None)
-    assert {DAN, EVE} <= set(core.numbers.counted())
+    assert {DAN, EVE} <= set(core.counted())
     assert set(core.known_ids()) == {(DAN, b"%r-%d" % (DAN, n)) for n in range(3)} | {(EVE, b"%r-%d" % (EVE, n)) for n in range(2)}
     for topic in (DAN, EVE):
         core.numbers.give_up(topic)

@@ -49,8 +49,17 @@ class Site:
         self.suspected: set[str] = set()
         self.tenure = Tenure(me, epoch)
         self.inheritance = Inheritance(me, self.core, self.tenure, self.adopt)
-        self.ended = 0
-        self.moves = TopicMoves(me, self.core, self.links, self.suspected.__contains__, 1.0, self.over, self.inheritance)
+        self.ended, self.have_announced = 0, True
+        self.moves = TopicMoves(
+            me,
+            self.core,
+            self.links,
+            self.suspected.__contains__,
+            1.0,
+            self.over,
+            self.inheritance,
+            lambda view: self.have_announced,
+        )
 
     def adopt(self, topics: Sequence[tuple[Topic, bool]]) -> None:
         self.core.recorded.adopt(topics)
@@ -114,6 +123,26 @@ async def test_the_window_goes_to_the_new_owner_before_the_seal_and_to_nobody_of
     before.moves.begin(ONE.ring, TWO, 0.0)
     await turns()
     assert {type(frame) for frame in before.said("b2")} == {Moved, Sealed}
+
+
+async def test_what_is_left_before_all_have_announced_is_said_to_the_new_owner_and_what_is_parted_from_behind_that_is_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """DPS-4: the new owner records what somebody has left. That its followers part from the former one it need not know."""
+    monkeypatch.setattr(moving, "HEARS_S", 0.0)
+    site = Site("b1", "b2", tags=42)
+    site.have_announced = False
+    left, spoken, *silent = GOES
+    site.publish(spoken, "id")
+    site.moves.begin(ONE.ring, TWO, 0.0)
+    await turns()
+    site.core.unsubscribe(0, [left])
+    site.have_announced = True
+    site.moves.announced()
+    site.core.unsubscribe(0, [spoken, *silent])
+    await turns()
+    kept = [topic for frame in site.said("b2") if isinstance(frame, KeptEvents) for topic in frame.topics]
+    assert (site.moves.is_over, sorted(kept)) == (True, sorted([left, spoken]))
 
 
 async def test_a_step_in_which_nothing_goes_is_not_sealed_before_what_goes_in_the_one_before() -> None:

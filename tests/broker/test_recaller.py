@@ -248,7 +248,7 @@ class Heir(Place):
         self.awaited.add("b2")
         row = self.core.interest.rows[MIX]
         entries = [((FORMER, 10 * seq), b'%b%d,"topic":"hm://playlist/user/ann/playlist/mix/"}' % (OF_FORMER, seq)) for seq in (1, 2, 3)]
-        self.window.inherit(row, Kind.PLAYLIST, InheritedTopic(entries))
+        self.window.inherit(row, MIX, InheritedTopic(entries))
         self.tenure.handed(
             "b2",
             View(2, ("b1",)),

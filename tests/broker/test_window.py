@@ -15,7 +15,7 @@ from broker.window import EVENT_BYTES, PLACE_BYTES, TOPIC_BYTES, EventWindow
 from broker.window_bounds import WindowBounds
 from broker.window_origins import SeenStamps
 from infra.kernel.events import encode_tail, kind_in, numbering, with_skipped
-from infra.kernel.topics import Kind
+from infra.kernel.topics import Kind, Topic
 
 URIS = {
     Kind.USER: "hm://presence/user/u{}/",
@@ -208,7 +208,7 @@ def test_who_lacks_what_was_replaced_of_one_site_hears_so_although_something_old
     assert window.topic_after(0, Kind.USER, 3).bodies == bodies[3:], "who has the newest that was replaced lacks none of them"
     past, heir = window.past(0), EventWindow(8, BOUNDS, 10_000)
     assert past is not None
-    heir.inherit(0, Kind.USER, past)
+    heir.inherit(0, Topic(b"Uu0"), past)
     for at, told in ((2, 3), (3, 0)):
         missed = heir.moved_after(0, SeenStamps({7: at}, frozenset({7, 8})))
         assert missed.bodies == [with_skipped(body, told) if told else body for body in bodies[3:]]

@@ -4,7 +4,7 @@ What counts: in the end the owners hold exactly what is wanted; a mark is never 
 was withdrawn is never free while something may arrive under it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -40,8 +40,8 @@ class WantedCells(NamedTuple):
     def wanted_in(self, cells: bytes) -> Iterator[list[tuple[int, Topic]]]:
         return self.interest.wanted_in(1 << self.bit, cells)
 
-    def note_cell(self, row: int, cell: int) -> None:
-        self.interest.note_cell(row, cell)
+    def note_cells(self, pairs: Sequence[tuple[int, Topic]], hashes: Sequence[int]) -> None:
+        self.interest.note_cells(pairs, hashes)
 
 
 class AnnouncerMachine(RuleBasedStateMachine):

@@ -8,6 +8,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invaria
 from infra.kernel import interest as interest_module
 from infra.kernel.errors import Refused
 from infra.kernel.interest import MAX_LINKS, Interest
+from infra.kernel.ring import CELL_SHIFT
 from infra.kernel.topics import Topic, user_topic
 
 TOPICS = st.sampled_from([user_topic(f"u{n}") for n in range(12)])
@@ -131,12 +132,15 @@ def test_lists_of_different_length_are_a_defect_of_the_caller() -> None:
         interest.subscribe(interest.open(), [user_topic("ann")], [])
 
 
+def in_cell(cell: int) -> int:
+    return (cell << CELL_SHIFT) + 5
+
+
 def test_rows_are_found_by_their_cell_and_those_of_unknown_cells_with_cell_0() -> None:
     interest = Interest(by_cell=True)
     bit, (ann, bob, eve) = interest.open(), (user_topic(name) for name in ("ann", "bob", "eve"))
     ((row, _, _), (other, _, _), _) = interest.subscribe(bit, [ann, bob, eve], [0, 0, 0])
-    interest.note_cell(row, 7)
-    interest.note_cell(other, 9)
+    interest.note_cells([(row, ann), (other, bob)], [in_cell(7), in_cell(9)])
 
     def found(*cells: int) -> set[Topic]:
         flags = bytes(cell in cells for cell in range(10))
@@ -155,7 +159,7 @@ def test_without_cells_all_that_is_wanted_is_found() -> None:
     interest = Interest()
     bit, ann = interest.open(), user_topic("ann")
     interest.subscribe(bit, [ann], [0])
-    interest.note_cell(0, 7)
+    interest.note_cells([(0, ann)], [in_cell(7)])
     assert list(interest.wanted_in(1 << bit, bytes(10))) == [[(0, ann)]]
 
 

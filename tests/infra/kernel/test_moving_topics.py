@@ -51,8 +51,8 @@ class Announcing:
     def wanted_in(self, cells: bytes) -> Iterator[list[tuple[int, Topic]]]:
         return self.interest.wanted_in(1 << self.bit, cells)
 
-    def note_cell(self, row: int, cell: int) -> None:
-        self.interest.note_cell(row, cell)
+    def note_cells(self, pairs: Sequence[tuple[int, Topic]], hashes: Sequence[int]) -> None:
+        self.interest.note_cells(pairs, hashes)
 
     def want(self, topics: Sequence[Topic]) -> None:
         news = self.interest.subscribe(self.bit, topics, [0] * len(topics))

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from infra.kernel import ring as ring_module
-from infra.kernel.ring import CELLS, POINTS, Ring, cell_of, hash64
+from infra.kernel.ring import CELL_SHIFT, CELLS, POINTS, Ring, hash64, hashes64
 from infra.kernel.topics import user_topic
 
 SPACE: Final = 1 << 64
@@ -194,8 +194,22 @@ def test_what_moves_lies_in_a_moved_cell_and_what_a_slot_owns_in_one_of_its_cell
     assert (moved_cells[0], {of[0] for of in cells.values()}) == (1, {1})  # there is also what nobody has hashed
     for hashed in SAMPLE[:5_000]:
         owner = before.owner_at(hashed)
-        assert owner == after.owner_at(hashed) or moved_cells[cell_of(hashed)]
-        assert owner is None or cells[owner][cell_of(hashed)]
+        assert owner == after.owner_at(hashed) or moved_cells[hashed >> CELL_SHIFT]
+        assert owner is None or cells[owner][hashed >> CELL_SHIFT]
+
+
+@given(TAKEN, TAKEN)
+@settings(max_examples=30)
+def test_many_keys_at_a_time_have_the_owners_and_the_moves_that_each_of_them_has(one: dict[str, int], other: dict[str, int]) -> None:
+    before, after, keys = Ring(one, shares=one), Ring(other, shares=other), [b"%d" % n for n in range(2_000)]
+    hashes = hashes64(keys)
+    assert list(hashes) == [hash64(key) for key in keys]
+    assert before.owners(keys) == [before.owner(key) for key in keys]
+    edges, step = [*hashes, 0, SPACE - 1, *before._points, *after._points], before.step(after)
+    moves = [step.moves[at] if at >= 0 else None for at in step.moving(edges)]
+    owners = [(before.owner_at(hashed), after.owner_at(hashed)) for hashed in edges]
+    assert moves == [move if move[0] != move[1] else None for move in owners]
+    assert (before.step(before).moves, Ring(()).owners(keys[:2])) == ([], [None, None])
 
 
 def test_a_small_step_moves_few_cells() -> None:

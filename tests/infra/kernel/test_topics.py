@@ -14,9 +14,9 @@ from infra.kernel.topics import (
     MAX_ID,
     SOCIAL_TYPES,
     Kind,
+    are_topics,
     format_topic,
     inbox_topic,
-    is_topic,
     kind_of,
     parse_topic,
     tag_of,
@@ -123,13 +123,13 @@ def test_what_is_shown_of_a_malformed_uri_is_short_and_can_be_sent(uri: str) -> 
 
 @given(URIS)
 def test_what_parsing_gives_is_a_topic_in_compact_form(uri: str) -> None:
-    assert is_topic(parse_topic(uri))
+    assert are_topics([parse_topic(uri)])
 
 
 @given(st.one_of(st.binary(max_size=12), st.builds(lambda tag, rest: tag + rest, st.sampled_from([b"U", b"P", b"A", b"S"]), HALF_RIGHT)))
 def test_bytes_that_pass_as_a_topic_are_one_that_parsing_gives(compact: bytes) -> None:
     """What comes over a link can always be printed, and printed it is the same topic."""
-    if is_topic(compact):
+    if are_topics([compact]):
         assert parse_topic(format_topic(compact)) == compact  # type: ignore[arg-type]
 
 
@@ -147,4 +147,10 @@ def test_what_parsing_never_gives_is_no_topic() -> None:
         b"Xann",
         b"U\xe5",
     ):
-        assert not is_topic(compact), compact
+        assert not are_topics([compact]), compact
+        assert not are_topics([b"Uann", compact, b"Ubob"]), compact
+
+
+@given(st.lists(st.one_of(URIS.map(parse_topic), st.sampled_from([b"Uann\nUbob", b"", b"\n", b"Uann\n", b"Xann"])), max_size=6))
+def test_many_are_topics_where_each_of_them_is(compacts: list[bytes]) -> None:
+    assert are_topics(compacts) == all(are_topics([compact]) for compact in compacts)
