@@ -61,7 +61,7 @@ class BrokerCore:
     - `record`: is told of every event that is published here, wanted or not.
     - `window`: records events; None where no kind of topics is recorded.
     - `owns(topic)`: tells whether a topic is this broker's.
-    - `keeps(topics)`: tells of each whether it is recorded for a while when nobody follows it, also while it goes to another broker.
+    - `keeps(topics)`: tells of each whether it is recorded for a while when nobody follows it; None while topics go to other brokers.
     - `awaits(topic)`: tells whether somebody may come back for one that nobody follows, of whom only a former owner knew.
     - `astray(body)`: takes events of other sites which nobody wants here any more. The owner of their topic by now may want them.
 

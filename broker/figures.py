@@ -62,7 +62,7 @@ class BrokerFigures:
             "broker_site_events_received_total": core.site_events,
             "broker_site_events_stale_total": core.stale,
             "broker_interest_rows": len(core.interest),
-            "broker_topics_lingering": len(core.recorded.lingering),
+            "broker_topics_lingering": core.recorded.left_behind,
             "broker_view_number": self._mesh.view.number,
         }
 

@@ -3,8 +3,8 @@
 For so long a row is kept, and so is its interest at other sites, if its topic was followed here: whoever comes back misses nothing.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from itertools import compress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, compress
 from operator import not_
 from typing import Final
 
@@ -22,13 +22,16 @@ RECORDED: Final = 1 << 63
 HERE: Final = 1 << 62
 
 Rows = list[tuple[int, Topic]]
-Keeps = Callable[[Sequence[Topic]], Sequence[bool]]
+Mine = Callable[[Sequence[Topic]], Sequence[bool]]
+Keeps = Callable[[Sequence[Topic]], Sequence[bool] | None]
+# So many topics are ended in one turn.
+AT_ONCE: Final = 1024
 
 
 class RecordedRows:
     """The rows of `interest` that are recorded in `window`; none where there is no window.
 
-    - `keeps(topics)`: tells of each whether it is recorded for a while when nobody follows it, also while it goes to another broker.
+    - `keeps(topics)`: tells of each whether it is recorded for a while when nobody follows it; None while topics go to other brokers.
     - `awaits(topic)`: tells whether somebody may come back for one that nobody follows, of whom only a former owner knew.
     """
 
@@ -43,6 +46,8 @@ class RecordedRows:
         self.lingering = Lingering()
         self._interest, self._links, self._window = interest, links, window
         self._keeps, self._awaits = keeps, awaits
+        # What was left while topics go to other brokers, in order: mostly it is what goes, and of that no time has to be kept.
+        self._going: Rows = []
 
     def begin(self, news: Iterable[tuple[int, Topic, int]], is_local: bool) -> None:
         """Records what a link of this site, or of another, has begun to want, as far as its kind is recorded."""
@@ -57,6 +62,9 @@ class RecordedRows:
         if self._window is not None:
             left = [(row, topic) for row, topic, after in gone if after & RECORDED and not after & followers]
             kept = self._keeps([topic for _, topic in left])
+            if kept is None:
+                self._going += left
+                return
             self.lingering.add(compress(left, kept), self._window.stamp)
             if not all(kept):
                 self._end(compress(left, map(not_, kept)), silent, dead)
@@ -90,7 +98,7 @@ class RecordedRows:
     def left(self) -> Rows:
         """Returns the (row, topic) pairs that nobody follows at this site any more, and that linger."""
         masks, local = self._interest.masks, self._links.local
-        return [pair for pair in self.lingering.pairs() if not masks[pair[0]] & local]
+        return [pair for pair in chain(self.lingering.pairs(), self._going) if not masks[pair[0]] & local]
 
     def pairs(self, left: Rows) -> Rows:
         """Returns the (row, topic) pairs of which there are events in the window, and those of what was `left` that have none."""
@@ -108,18 +116,38 @@ class RecordedRows:
 
         Returns (rows this site no longer wants, rows that nobody wants).
         """
-        silent: Rows = []
-        dead: Rows = []
-        if self._window is not None:
-            self._window.tick(now_s)
-            self._end(self.lingering.due(self._window.too_old), silent, dead)
-        return silent, dead
+        if self._window is None:
+            return [], []
+        self._window.tick(now_s)
+        return self._ended(self.lingering.due(self._window.too_old))
 
-    def hand_over(self, gone: Rows) -> tuple[Rows, Rows]:
-        """Ends the recording of what was left and is `gone`: another broker records it by now. Returns what `tick` returns."""
+    def hand_over(self, mine: Mine) -> Iterator[tuple[Rows, Rows]]:
+        """Ends, in parts, the recording of what was left and another broker records by now. Yields what `tick` returns.
+
+        `mine(topics)`: tells of each whether it is still this broker's.
+        """
+        lingering = self.lingering.pairs()
+        for start in range(0, len(lingering), AT_ONCE):
+            _, gone = _divided(lingering[start : start + AT_ONCE], mine)
+            yield self._ended(self.lingering.take(gone))
+        while some := self._going[-AT_ONCE:]:
+            del self._going[-len(some) :]
+            rows = self._interest.rows
+            # Meanwhile it may have ended otherwise, and the number may be another topic's by now.
+            stays, gone = _divided([pair for pair in some if rows.get(pair[1]) == pair[0]], mine)
+            if self._window is not None:
+                self.lingering.add(stays, self._window.stamp)
+            yield self._ended(gone)
+
+    @property
+    def left_behind(self) -> int:
+        """How many topics nobody follows any more and are recorded for a while."""
+        return len(self.lingering) + len(self._going)
+
+    def _ended(self, rows: Iterable[tuple[int, Topic]]) -> tuple[Rows, Rows]:
         silent: Rows = []
         dead: Rows = []
-        self._end(self.lingering.take(gone), silent, dead)
+        self._end(rows, silent, dead)
         return silent, dead
 
     def _end(self, rows: Iterable[tuple[int, Topic]], silent: Rows, dead: Rows) -> None:
@@ -152,3 +180,9 @@ class RecordedRows:
         if site is not None:
             window.record(row, body, site, topic)
         return site is not None
+
+
+def _divided(rows: Rows, mine: Mine) -> tuple[Rows, Rows]:
+    """Returns those of `rows` whose topics are still this broker's, and the others."""
+    are_mine = mine([topic for _, topic in rows])
+    return [*compress(rows, are_mine)], [*compress(rows, map(not_, are_mine))]

@@ -345,8 +345,8 @@ class Broker:
         if self.heirs is not None:
             self.heirs.split()
 
-    def _keeps(self, topics: Sequence[Topic]) -> Sequence[bool]:
-        return self.mesh.mine(topics) if self.parting.is_over else [True] * len(topics)
+    def _keeps(self, topics: Sequence[Topic]) -> Sequence[bool] | None:
+        return self.mesh.mine(topics) if self.parting.is_over else None
 
     def _awaits(self, topic: Topic) -> bool:
         return self.tenure.has_heirs and self.window is not None and self.tenure.may_be_awaited(topic, self.window.too_old)

@@ -5,8 +5,6 @@ The other sites hear of what aggregators want here; an aggregator hears how far 
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import compress
-from operator import not_
 from typing import Final
 
 from msgspec.structs import replace
@@ -48,8 +46,6 @@ from .window_bounds import copied
 
 # How long to wait for one that reads more slowly than its link may queue.
 PAUSE_S: Final = 0.05
-# So many topics are ended in one turn.
-AT_ONCE: Final = 1024
 
 
 class Subscriber:
@@ -343,11 +339,8 @@ class Subscribers:
 
     def hand_over(self) -> Iterator[float]:
         """Ends, a part in each turn, the recording of what nobody follows and another broker records by now."""
-        left = self._core.recorded.lingering.pairs()
-        for start in range(0, len(left), AT_ONCE):
-            part = left[start : start + AT_ONCE]
-            mine = self._mesh.mine([topic for _, topic in part])
-            self._withdraw(*self._core.recorded.hand_over([*compress(part, map(not_, mine))]))
+        for silent, dead in self._core.recorded.hand_over(self._mesh.mine):
+            self._withdraw(silent, dead)
             yield 0.0
 
     def release(self) -> None:

@@ -36,19 +36,19 @@ def far_body(topic: Topic, seq: int) -> bytes:
 class Recording:
     """A core with a window of users' topics, an aggregator, and a broker of another site.
 
-    - `kept_on`: whether it records topics that are left.
+    - `kept_on`: whether it records topics that are left. `is_moving`: whether topics go to other brokers.
     - `awaited`: those that somebody may come back for.
     """
 
     def __init__(self) -> None:
         self.window = EventWindow(7, {Kind.USER: WindowBounds(seconds=2.0)}, 1 << 20)
-        self.kept_on = True
+        self.kept_on, self.is_moving = True, False
         self.awaited: set[Topic] = set()
         self.core = BrokerCore(
             "sto",
             7,
             window=self.window,
-            keeps=lambda topics: [self.kept_on] * len(topics),
+            keeps=lambda topics: None if self.is_moving else [self.kept_on] * len(topics),
             awaits=self.awaited.__contains__,
         )
         self.here, self.lon = Receiver(), Receiver()
@@ -112,14 +112,49 @@ def test_a_topic_that_has_gone_to_another_broker_is_kept_until_that_one_has_it()
     site = Recording()
     site.core.subscribe(site.near, [DAN, EVE], [0, 1])
     site.core.unsubscribe(site.near, [EVE])
+    site.is_moving = True
     assert site.core.unsubscribe(site.near, [DAN]) == ([], [])
-    left = site.core.recorded.lingering.pairs()
-    assert site.core.recorded.hand_over(left) == ([(1, EVE), (0, DAN)], [(1, EVE), (0, DAN)])
-    assert site.core.recorded.hand_over(left) == ([], [])
-    assert len(site.core.recorded.lingering) == 0
-    site.kept_on = False
+    recorded = site.core.recorded
+    assert (recorded.left(), recorded.left_behind) == ([(1, EVE), (0, DAN)], 2)
+    assert list(recorded.hand_over(lambda topics: [False] * len(topics))) == [([(1, EVE)], [(1, EVE)]), ([(0, DAN)], [(0, DAN)])]
+    assert (list(recorded.hand_over(lambda topics: [])), recorded.left_behind) == ([], 0)
+    site.kept_on = site.is_moving = False
     site.core.subscribe(site.near, [EVE], [0])
     assert site.core.unsubscribe(site.near, [EVE]) == ([(1, EVE)], [(1, EVE)])
+
+
+def test_a_topic_that_is_left_while_others_go_is_recorded_on_where_it_is_followed_again_or_stays() -> None:
+    """DPS-4, DPS-13: whoever comes back to it finds what they missed. Time counts from when it is known that it stays."""
+    site, fay = Recording(), user_topic("fay")
+    site.is_moving = True
+    site.core.subscribe(site.near, [DAN, EVE, fay], [0, 1, 2])
+    site.core.unsubscribe(site.near, [DAN, EVE, fay])
+    site.core.subscribe(site.near, [EVE], [1])
+    site.core.unsubscribe(site.far, [EVE])
+    assert site.core.recorded.left() == [(0, DAN), (2, fay)]
+    ended = list(site.core.recorded.hand_over(lambda topics: [topic != EVE for topic in topics]))
+    assert ended == [([], [])]
+    site.is_moving = False
+    for topic in (DAN, EVE, fay):
+        site.core.publish(event(topic))
+    assert (len(site.kept()), site.core.recorded.left_behind) == (3, 2)
+    assert [ended for ended in site.ticks(0.0, 1.0, 5.0) if any(ended)] == [([DAN, fay], [DAN, fay])]
+
+
+def test_a_row_that_was_left_while_topics_go_and_is_another_topics_by_now_is_recorded_on() -> None:
+    """DPS-4: the same row was left before, and its time was over first."""
+    site, fay = Recording(), user_topic("fay")
+    site.core.subscribe(site.near, [DAN], [0])
+    site.core.unsubscribe(site.near, [DAN])
+    site.is_moving = True
+    site.core.subscribe(site.near, [DAN], [0])
+    site.core.unsubscribe(site.near, [DAN])
+    assert [ended for ended in site.ticks(0.0, 1.0, 5.0) if any(ended)] == [([DAN], [DAN])]
+    site.core.release(0, DAN)
+    site.core.subscribe(site.near, [fay], [0])
+    assert list(site.core.recorded.hand_over(lambda topics: [False] * len(topics))) == [([], [])]
+    site.core.publish(event(fay))
+    assert (seqs(site.here), len(site.kept())) == ([1], 1)
 
 
 def test_a_topic_that_comes_from_another_broker_is_recorded_though_nobody_follows_it() -> None:

@@ -8,7 +8,7 @@ from typing import Final
 
 from accesspoint import server
 from aggregator import points
-from broker import copies, heir_briefing, inheritance, laggards, moving, recaller, splits, subscribers
+from broker import copies, heir_briefing, inheritance, laggards, moving, recaller, recorded_rows, splits
 from infra.kernel import interest, moving_topics
 from infra.kernel.shares import WHOLE
 
@@ -29,7 +29,7 @@ KNOBS: Final[tuple[tuple[ModuleType, str, tuple[int, ...]], ...]] = (
     (moving, "AT_ONCE", LITTLE),
     (recaller, "FRAME_BYTES", LITTLE_BYTES),
     (splits, "AT_ONCE", LITTLE),
-    (subscribers, "AT_ONCE", LITTLE),
+    (recorded_rows, "AT_ONCE", LITTLE),
     (interest, "ROWS_AT_ONCE", LITTLE),
     (interest, "TOPICS_AT_ONCE", LITTLE),
     (moving_topics, "WITHDRAWN_AT_ONCE", LITTLE),
