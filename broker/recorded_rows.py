@@ -10,7 +10,7 @@ from typing import Final
 
 from infra.kernel.events import origin_if_sound, topic_in
 from infra.kernel.interest import LINKS, Interest
-from infra.kernel.topics import Topic, kind_of
+from infra.kernel.topics import Topic, kind_of, tag_of
 
 from .lingering import Lingering
 from .link_masks import LinkMasks
@@ -52,9 +52,9 @@ class RecordedRows:
     def begin(self, news: Iterable[tuple[int, Topic, int]], is_local: bool) -> None:
         """Records what a link of this site, or of another, has begun to want, as far as its kind is recorded."""
         if self._window is not None:
-            masks, bounds, flags = self._interest.masks, self._window.bounds, RECORDED | HERE if is_local else RECORDED
+            masks, tags, flags = self._interest.masks, {*map(tag_of, self._window.bounds)}, RECORDED | HERE if is_local else RECORDED
             for row, topic, _ in news:
-                if kind_of(topic) in bounds:
+                if topic[0] in tags:
                     masks[row] |= flags
 
     def leave(self, gone: Iterable[tuple[int, Topic, int]], followers: int, silent: Rows, dead: Rows) -> None:

@@ -68,8 +68,8 @@ class Interest:
             row = rows.get(topic)
             if row is None:
                 row = self._new_row(topic)
-            if row >= len(mine):  # in place, because `fanout` holds this very array; places in between are never read
-                mine.frombytes(bytes(4 * (row + 1 - len(mine))))
+            if row >= len(mine):  # in place, because `fanout` holds this very array; places that are not written are never read
+                mine.frombytes(bytes(4 * (len(masks) + len(topics) - len(mine))))  # as far as the last of them can need
             mine[row] = handle
             before = masks[row]
             if not before & flag:
