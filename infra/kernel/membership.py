@@ -10,8 +10,9 @@
    number is not far ahead of ours. So a lie costs one view, and not all that follow.
 4. Nothing is issued in the first `grace_s` of a process unless every slot was heard. So a restart does not claim the whole ring for a
    moment. Nor does it change a view while somebody has not called it who is there: topics could not go to it, and nobody knows yet what
-   they know of shares. Whom it has never heard it leaves out of a view `suspect_s` later: who takes its former process for
-   alive refuses it, for so long at most, and is called again after a pause.
+   they know of shares. For those whom it has never heard it waits `suspect_s` longer, before it leaves one out of a view, and before it
+   issues the first view that it knows: who takes its former process for alive refuses it, for so long at most, and is called again after
+   a pause.
 5. The numbers of a process are above `base`, which is higher in each life of a site (such as the time of its start in ms). Other sites
    remember the last view of a site that stopped as a whole.
 6. A slot that comes, or comes back, to a view that exists is in it after `grace_s`. By then all who must link to it have found it. One
@@ -260,7 +261,11 @@ class Membership:
     def _may_yet_find_us(self, slots: Iterable[str], now: float) -> bool:
         """Tells whether one of `slots` that was never heard may be alive: it may have refused us for the sake of our former process."""
         is_early = now - self._started < self._timing.grace_s + self._timing.suspect_s
-        return is_early and any(self._heard[slot] is None for slot in slots if slot != self._me)
+        return is_early and not self._are_heard(slots)
+
+    def _are_heard(self, slots: Iterable[str]) -> bool:
+        """Tells whether something was heard from each of `slots` since this process began."""
+        return all(self._heard[slot] is not None for slot in slots if slot != self._me)
 
     def aim(self, goal: Mapping[str, int]) -> None:
         """Issues a view in which slots are to have the shares of `goal` in the end. Steps lead there, whoever is the lowest by then.
@@ -309,7 +314,10 @@ class Membership:
         return Known.HERE if self._may_join(slot, now) else Known.GONE
 
     def _is_complete(self, now: float) -> bool:
-        return not self._is_new(now) or all(heard is not None for slot, heard in self._heard.items() if slot != self._me)
+        """Tells whether nothing needs to be waited for (rule 4). Who knows no view does not know of whom others have one."""
+        if self.view.slots:
+            return not self._is_new(now) or self._are_heard(self._heard)
+        return not self._may_yet_find_us(self._heard, now)
 
     def _is_new(self, now: float) -> bool:
         return now - self._started < self._timing.grace_s

@@ -408,6 +408,29 @@ def test_a_split_is_found_that_is_told_where_no_site_is_split(monkeypatch: pytes
     assert any("no site was split" in each for each in violated), violated
 
 
+# A life of two brokers, one of which loses its power and is there again at once. The other one refuses it so long that it knows no view.
+REFUSED = 56
+
+
+def test_who_is_refused_for_the_sake_of_its_former_process_serves_nothing_by_a_view_of_its_own() -> None:
+    """DPS-19: it took the whole ring, and was linked a moment later. Clients heard of a split where there was none."""
+    found = restarted_owner(REFUSED, 0, power=True)
+    assert not found.violation, f"{found.violation}\n{found.table(20)}"
+
+
+def _waits_for_its_grace(its: Membership, now: float) -> bool:
+    return not its._is_new(now) or its._are_heard(its._heard)
+
+
+def test_a_split_is_found_where_who_is_new_claims_the_whole_ring(monkeypatch: pytest.MonkeyPatch) -> None:
+    """DPS-30, DPS-19: as it was when it was found, it waited for `grace_s` alone."""
+    early = PlantedDefect("who is new issues a view of its own when its grace is over", Membership, "_is_complete", _waits_for_its_grace)
+    monkeypatch.setitem(DEFECTS, "own-view", early)
+    with planted("own-view"):
+        violated = restarted_owner(REFUSED, 0, power=True).violation
+    assert "no site was split" in violated
+
+
 def test_a_defect_of_restarts_is_found() -> None:
     """DPS-30, DPS-8"""
     with planted("no-gaps"):

@@ -236,7 +236,7 @@ def test_a_restart_that_is_fast_enough_changes_no_view(slot: str) -> None:
 def test_a_broker_that_starts_alone_waits_before_it_takes_the_whole_ring() -> None:
     site = Simulation(3, seed=1)
     site.start("b2")
-    site.run(TIMING.grace_s - BEAT_S)
+    site.run(TIMING.grace_s + TIMING.suspect_s - BEAT_S)
     assert site.views() == {View(0, ())}
     site.run(2 * BEAT_S)
     assert {view.slots for view in site.views()} == {("b2",)}
@@ -530,6 +530,35 @@ def test_who_is_new_leaves_nobody_out_of_a_view_who_takes_the_former_process_for
     broker.heard(late, TIMING.grace_s + TIMING.suspect_s - BEAT_S)
     assert not hear(TIMING.grace_s + TIMING.suspect_s)
     assert broker.view == view
+
+
+@pytest.mark.parametrize("me", ["b1", "b2"])
+def test_who_is_new_and_knows_no_view_issues_none_beside_those_who_take_the_former_process_for_alive(me: str) -> None:
+    """DPS-19: it had lost its power, and nobody told it the view. It took the whole ring 0.2 s before it was let in, and told a split."""
+    view = View(1, ("b1", "b2", "b3"))
+    broker = Membership(me, view.slots, 0.0, TIMING, base=1000)
+    is_found_s = TIMING.grace_s + TIMING.suspect_s - BEAT_S
+
+    def hear(now: float) -> bool:
+        broker.heard("b3", now)  # it is as new, and knows no view either
+        return broker.tick(now)
+
+    assert not any(hear(n * BEAT_S) for n in range(1, int(is_found_s / BEAT_S) + 1))
+    broker.heard("b1" if me == "b2" else "b2", is_found_s)
+    broker.offer(view)
+    assert not hear(is_found_s)
+    assert not hear(TIMING.grace_s + TIMING.suspect_s)
+    assert broker.view == view
+
+
+def test_who_is_new_and_knows_the_view_waits_for_nobody_who_is_not_in_it() -> None:
+    """A slot without a process costs no time when a broker dies."""
+    broker = Membership("b1", ["b1", "b2", "b3"], 0.0, TIMING)
+    broker.offer(View(1, ("b1", "b2")))
+    broker.heard("b2", 0.1)
+    assert not broker.tick(TIMING.grace_s)
+    assert broker.tick(TIMING.dead_s + 0.2)
+    assert broker.view == View(2, ("b1",))
 
 
 def test_who_is_new_leaves_out_in_time_whom_it_never_hears() -> None:
