@@ -310,6 +310,8 @@ class Membership:
         if slot in self._over or not self._is_alive(slot, now):
             return Known.GONE
         if (since := self._leaving.get(slot)) is not None:
+            if slot not in self.view.slots:
+                return Known.GONE  # it comes no more: what it says of itself, and whom it does not hear, concerns nobody
             return Known.LEAVING if now - since < self._leave_s else Known.OVERDUE
         return Known.HERE if self._may_join(slot, now) else Known.GONE
 

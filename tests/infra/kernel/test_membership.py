@@ -769,3 +769,17 @@ def test_where_brokers_do_not_say_whom_they_hear_nobody_else_hears_for_us() -> N
     broker.told("b3", 1, knows=True)
     assert broker.tick(10.0)
     assert broker.view.slots == ("b2", "b3")
+
+
+def test_one_that_leaves_before_it_is_in_the_view_changes_nothing() -> None:
+    """DPS-15, DPS-18: it was started and stopped at once. It had not heard one that had not heard it, and that one was left out."""
+    broker = Membership("b1", ["b1", "b2", "b3"], 0.0, TIMING, steps=4)
+    broker.offer(View(1, ("b1", "b3")))
+    broker.told("b1", 1, knows=True, unheard=[])
+    for slot in ("b2", "b3"):
+        broker.heard(slot, 9.9)
+    broker.told("b3", 1, knows=True, unheard=["b2"])
+    broker.leave("b2", 9.9)
+    assert not broker.tick(10.0), "it has not said that it knows of steps"
+    broker.told("b2", 0, knows=True, unheard=["b3"])
+    assert not broker.tick(10.0), "nor whom it hears"
