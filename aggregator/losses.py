@@ -29,8 +29,8 @@ class OwnerLosses:
     def follow(self, ring: Ring, doubted: Collection[str] = ()) -> list[tuple[str, Ring]]:
         """Notes the ring that holds. Returns whom it has replaced while the link was broken, and what they owned.
 
-        `doubted`: those that were left out since, and have not said on their links that they go by this ring. A link may be half open, and
-        another process in the ring.
+        `doubted`: those that have not said on their links that they go by this ring. A link may be half open, and another process in the
+        ring.
         """
         self._rings.update({slot: ring for slot in ring.slots if slot not in doubted or slot not in self._rings})
         gone = [(slot, before) for slot, before in self._broken.items() if slot not in ring.slots]

@@ -175,7 +175,7 @@ class AccessPoints:
 
     def follow_ring(self) -> None:
         """Notes who owns what now, and tells who has lost what others own by now."""
-        doubted = [slot for slot in self._brokers.bequests if not self._brokers.is_back(slot)]
+        doubted = [slot for slot in self._brokers.view.slots if not self._brokers.is_back(slot)]
         for slot, ring in self._losses.follow(self._brokers.announcer.ring, doubted):
             self._owner_lost(slot, ring)
         self._tell_orphaned()

@@ -9,10 +9,10 @@
 3. A higher view is taken over, whoever passes it on, if a broker of this site can have issued it: it has configured slots only, and its
    number is not far ahead of ours. So a lie costs one view, and not all that follow.
 4. Nothing is issued in the first `grace_s` of a process unless every slot was heard. So a restart does not claim the whole ring for a
-   moment. Nor does it change a view while somebody has not called it who is there: topics could not go to it, and nobody knows yet what
-   they know of shares. For those whom it has never heard it waits `suspect_s` longer, before it leaves one out of a view, and before it
-   issues the first view that it knows: who takes its former process for alive refuses it, for so long at most, and is called again after
-   a pause.
+   moment. Nor does it change a view, for `suspect_s` longer, while somebody has not called it who is there: topics could not go to it, and
+   nobody knows yet what they know of shares. Their links to its former process may be half open. For those whom it has never heard it
+   waits as long, before it leaves one out of a view, and before it issues the first view that it knows: who takes its former process for
+   alive refuses it, and is called again after a pause.
 5. The numbers of a process are above `base`, which is higher in each life of a site (such as the time of its start in ms). Other sites
    remember the last view of a site that stopped as a whole.
 6. A slot that comes, or comes back, to a view that exists is in it after `grace_s`. By then all who must link to it have found it. One
@@ -260,8 +260,10 @@ class Membership:
 
     def _may_yet_find_us(self, slots: Iterable[str], now: float) -> bool:
         """Tells whether one of `slots` that was never heard may be alive: it may have refused us for the sake of our former process."""
-        is_early = now - self._started < self._timing.grace_s + self._timing.suspect_s
-        return is_early and not self._are_heard(slots)
+        return self._is_early(now) and not self._are_heard(slots)
+
+    def _is_early(self, now: float) -> bool:
+        return now - self._started < self._timing.grace_s + self._timing.suspect_s
 
     def _are_heard(self, slots: Iterable[str]) -> bool:
         """Tells whether something was heard from each of `slots` since this process began."""
@@ -290,7 +292,7 @@ class Membership:
     def _next(self, before: Mapping[str, RingPlace], now: float) -> dict[str, RingPlace]:
         known = self._known_of_all(now)
         there = [slot for slot, each in known.items() if each in (Known.HERE, Known.LEAVING)]
-        if before and self._is_new(now) and not self._words.keys() >= {*there} - {self._me}:
+        if before and self._is_early(now) and not self._words.keys() >= {*there} - {self._me}:
             return dict(before)
         words = [self._words.get(slot, _Word(0, knows=False)) for slot in there]
         if not all(word.knows for word in words):

@@ -202,6 +202,16 @@ async def test_who_finds_late_that_a_link_was_half_open_hears_of_all_that_its_br
     assert await site.lost() == OF_B2
 
 
+async def test_who_finds_late_that_a_link_was_half_open_hears_of_all_that_its_broker_had_before_a_step() -> None:
+    """DPS-8: nobody had missed the former process, and its slot had a smaller part of the ring by then."""
+    site = RestartedSite()
+    site.hear("b1", Heartbeat(View(4, ("b1", "b2"), (256, 32), (256, 0))))
+    site.restart()
+    for _ in range(2 * CAUGHT_UP_BEATS):
+        site.points.tick()
+    assert await site.lost() == OF_B2
+
+
 async def test_who_hung_and_is_back_has_lost_what_it_has_now_when_it_dies() -> None:
     """DPS-8: and nothing of what others own since then."""
     site, grown = RestartedSite(), View(4, ("b1", "b2"), (256, 32), (256, 256))
