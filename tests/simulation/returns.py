@@ -99,7 +99,9 @@ def _check_reason(oracle: SimulationOracle, its: Return, topic: str, reason: str
         raise Violated(f"{told}, which is never so here")
     if reason in ("late", "no-window") and not its.faults:
         raise Violated(f"nothing is wrong, and {told}")
-    since_s = its.was.position.now_s - POINT_AGE_S if "point" in said and its.was.position is not None else 0.0
+    # Brokers of another site are asked without the point, whose stamps are none of theirs: as if only numbers were said.
+    has_stamps = "point" in said and not its.is_elsewhere
+    since_s = its.was.position.now_s - POINT_AGE_S if has_stamps and its.was.position is not None else 0.0
     if reason == "split" and its.apart_s < since_s:
         raise Violated(f"{told}, and no site was split since {since_s:g} s")
     if reason == "other-site" and not its.is_elsewhere:

@@ -59,6 +59,18 @@ def test_a_split_is_told_only_where_a_site_was_split_since_somebody_had_their_po
         check_return(SimulationOracle(), its._replace(apart_s=-inf), told("split"), said - {"point"})
 
 
+def test_a_point_of_another_site_tells_no_broker_since_when_a_split_concerns_somebody() -> None:
+    """DPS-19: a site was apart at 18 s, and they come there with a point of 20 s, one of another site. Nobody there knows what it means."""
+    here = a_return(SimulationOracle(), [], is_disturbed=True)._replace(apart_s=18.0)
+    there = here._replace(back=Follower("ann", "lon/p1", SimulatedProcess("lon/p1")))
+    check_return(SimulationOracle(), there, told("split"), {"point"})
+    check_return(SimulationOracle(), there, told("split"), {"point", "since"})
+    with pytest.raises(Violated, match="no site was split since 0 s"):
+        check_return(SimulationOracle(), there._replace(apart_s=-inf), told("split"), {"point"})
+    with pytest.raises(Violated, match="no site was split since 19 s"):
+        check_return(SimulationOracle(), here, told("split"), {"point", "since"})
+
+
 @pytest.mark.parametrize("reason", ["split", "owner-lost"])
 def test_nobody_hears_of_a_split_while_no_site_is_split(reason: str) -> None:
     """DPS-19: whatever else went wrong."""
