@@ -133,7 +133,11 @@ class Membership:
         was_leaving = self._leaving.pop(slot, None) is not None
         if is_in:
             return
-        if was_leaving:
+        if slot not in self.view.slots:
+            # What its former process has said, and for how long that was there, says nothing of who must find this one.
+            self._heard[slot] = None
+            self._words.pop(slot, None)
+        elif was_leaving:
             self._heard[slot] = None
         if slot in self.view.slots and (was_leaving or self.view.goal_of[slot] == 0):
             self._over.add(slot)

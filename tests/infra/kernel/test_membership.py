@@ -784,3 +784,23 @@ def test_one_that_leaves_before_it_is_in_the_view_changes_nothing() -> None:
     assert not broker.tick(10.0), "it has not said that it knows of steps"
     broker.told("b2", 0, knows=True, unheard=["b3"])
     assert not broker.tick(10.0), "nor whom it hears"
+
+
+def test_who_is_another_process_than_was_heard_waits_as_long_as_any_that_comes() -> None:
+    """DPS-15: the former one was asked to stop before it had called. Topics went to the new one before all had found it, and got lost."""
+    broker = Membership("b1", ["b1", "b2"], 0.0, TIMING, steps=1)
+    broker.offer(View(1, ("b1",)))
+    broker.told("b1", 1, knows=True)
+
+    def hear(now: float) -> bool:
+        broker.heard("b2", now)
+        return broker.tick(now)
+
+    assert not hear(0.1)
+    broker.told("b2", 0, knows=True)
+    broker.rejoin("b2")
+    assert not hear(2.0)
+    assert not hear(2.0 + TIMING.grace_s), "it has not called yet"
+    broker.told("b2", 0, knows=True)
+    assert not hear(TIMING.grace_s + 0.2)
+    assert hear(2.0 + TIMING.grace_s + 0.1)
