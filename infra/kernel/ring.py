@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
-from itertools import pairwise, repeat
+from itertools import repeat
 from struct import unpack
 from typing import Final
 
@@ -25,6 +25,10 @@ CELLS: Final = 1 << 16
 CELL_SHIFT: Final = 48
 # What was reckoned of the last rings is kept: the links of a process, and roles that share one, all ask for the same. Cells take 64 KiB.
 KEPT: Final = 32
+# Of the parts of two rings, which take 250 KiB with five slots, all that is reckoned is so in one turn.
+KEPT_ARCS: Final = 4
+
+_Arc = tuple[int, int, str | None, str | None]
 
 
 def hash64(key: bytes | str) -> int:
@@ -136,12 +140,9 @@ class Ring:
         """Returns what tells which keys have another owner on the ring `later`."""
         return _step(self, later)
 
-    def arcs(self, later: "Ring") -> Iterator[tuple[int, int, str | None, str | None]]:
-        """Yields start and end of each part of all hashes that has one owner here and one on the ring `later`, and these two."""
-        edges = sorted({0, SPACE, *self._points, *later._points})
-        parts = zip(pairwise(edges), self._owners_from(edges), later._owners_from(edges), strict=False)
-        for (start, end), here, there in parts:
-            yield start, end, here, there
+    def arcs(self, later: "Ring") -> list[_Arc]:
+        """Returns start and end of each part of all hashes that has one owner here and one on the ring `later`, and these two."""
+        return _arcs(self, later)
 
     def _owners_from(self, edges: Sequence[int]) -> Iterator[str | None]:
         """Yields `owner_at` of each of `edges`, which rise."""
@@ -181,6 +182,12 @@ class RingStep:
         """Returns which of `moves` each of many hashes takes part in; -1 where its owner stays."""
         starts, at = self._starts, self._at
         return [at[bisect_right(starts, hashed)] for hashed in hashes]
+
+
+@lru_cache(maxsize=KEPT_ARCS)
+def _arcs(ring: Ring, later: Ring) -> list[_Arc]:
+    edges = sorted({0, SPACE, *ring._points, *later._points})
+    return list(zip(edges, edges[1:], ring._owners_from(edges), later._owners_from(edges), strict=False))
 
 
 @lru_cache(maxsize=KEPT)
