@@ -5,13 +5,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from infra.kernel.fanout import Fanout, Receiver
-from infra.kernel.interest import MAX_LINKS
+from infra.kernel.interest import EVERY_CELL, MAX_LINKS
 from infra.kernel.summed_gains import SummedGains
 from infra.kernel.topics import Topic
 
 Rows = list[tuple[int, Topic]]
 # The mask of all links that there can be.
 ALL: Final = (1 << MAX_LINKS) - 1
+# So many topics of one that is gone are taken away for one part.
+LEFT_AT_ONCE: Final = 512
 
 
 class AggregatorCore:
@@ -31,12 +33,20 @@ class AggregatorCore:
         """Returns the number of a new access point; `receiver` takes the events for it."""
         return self.fanout.open(receiver)
 
-    def close(self, bit: int) -> Rows:
-        """Forgets the access point `bit`, which is gone. Returns the (row, topic) that nobody wants any more."""
-        self.gains.close(bit)
-        gone = self.interest.close(bit)
+    def close(self, bit: int) -> Iterator[Rows]:
+        """Gives nothing more to the access point `bit`, which is gone, and yields in parts the (row, topic) that nobody wants any more.
+
+        A part is taken away when it is asked for. Behind the last one its number may be another one's.
+        """
         self.fanout.forget(bit)
-        return self._last(gone)
+        return self._leave(bit)
+
+    def _leave(self, bit: int) -> Iterator[Rows]:
+        for part in self.interest.wanted_in(1 << bit, EVERY_CELL):
+            for start in range(0, max(1, len(part)), LEFT_AT_ONCE):  # to look through rows in vain is a part as well
+                yield self.unsubscribe(bit, [topic for _, topic in part[start : start + LEFT_AT_ONCE]])
+        self.interest.forget(bit)
+        self.gains.forget(bit)
 
     def subscribe(self, bit: int, topics: Sequence[Topic], handles: Sequence[int], gains: bytes = b"") -> Rows:
         """Adds interest of the access point `bit` in `topics`; it gets their events under `handles`. `gains`: see `Subscribe`.

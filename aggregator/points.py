@@ -27,6 +27,7 @@ from infra.kernel.loss_reasons import LossReason
 from infra.kernel.moving_topics import Told
 from infra.kernel.receipts import Receipts
 from infra.kernel.ring import Ring, hash64
+from infra.kernel.shares import Shares
 from infra.kernel.topics import Topic, kind_of
 from infra.runtime.link import Link
 from infra.runtime.link_handlers import makes_no_sense
@@ -42,6 +43,8 @@ FENCE_BEATS: Final = 3
 CAUGHT_UP_BEATS: Final = 10
 # So many topics are looked at in one turn, to find those that may lack something.
 LOST_AT_ONCE: Final = 4096
+# What a part of what an access point wanted costs that is gone, beside a byte of a long message (see `Shares`).
+LEAVE_COST: Final = 6 << 10
 
 
 class _Fence(NamedTuple):
@@ -104,13 +107,14 @@ class AccessPoints:
     - `core`: whose interest they have.
     - `brokers`: where that is announced.
     - `gone()`: is called when one has left, or has said that it cannot.
+    - `shares`: of the turns of the loop.
     - `recalls`: what they have asked of brokers.
     """
 
-    def __init__(self, core: AggregatorCore, brokers: SiteClient, gone: Callable[[], None]) -> None:
+    def __init__(self, core: AggregatorCore, brokers: SiteClient, gone: Callable[[], None], shares: Shares) -> None:
         self.everyone: dict[PointLink, None] = {}
         self._beat = 0
-        self._core, self._brokers, self._gone = core, brokers, gone
+        self._core, self._brokers, self._gone, self._shares = core, brokers, gone, shares
         self._limbo = Limbo([brokers.announcer])
         self.recalls = Recalls(lambda topic: brokers.announcer.ring.owner(Topic(topic)), brokers.links)
         self._losses = OwnerLosses()
@@ -246,11 +250,21 @@ class AccessPoints:
             point.link.send(self._keeps)
 
     def lose(self, point: PointLink) -> None:
-        """Forgets one whose link is gone, and what it wanted with it."""
+        """Forgets one whose link is gone, and what it wanted with it; of very much a share in each turn, as if the rest were left later."""
         del self.everyone[point]
         self.recalls.forget(point)
-        self._withdraw(self._core.close(point.bit))
+        self._forget(self._core.close(point.bit))
         self._gone()
+
+    def _forget(self, parts: Iterator[Rows]) -> None:
+        left = self._shares.take()
+        while left > 0:
+            if (rows := next(parts, None)) is None:
+                return
+            self._shares.spend(LEAVE_COST)
+            left -= LEAVE_COST
+            self._withdraw(rows)
+        self._shares.wait(partial(self._forget, parts))
 
     def leave(self) -> None:
         """Asks them all to go to another aggregator."""

@@ -9,6 +9,7 @@ from infra.kernel.errors import Refused
 from infra.kernel.frames import Call, Hello, Reply, View
 from infra.kernel.revocations import Entry
 from infra.kernel.roles import ACCESSPOINT, AGGREGATOR
+from infra.kernel.shares import Shares
 from infra.runtime.context import Context
 from infra.runtime.ending import end_all
 from infra.runtime.link import Link
@@ -48,7 +49,7 @@ class Aggregator:
             gains_of=self.core.gains.of,
             progressed=lambda: self.points.tell_all(),  # they do not exist yet
         )
-        self.points = AccessPoints(self.core, self._brokers, self._check_left)
+        self.points = AccessPoints(self.core, self._brokers, self._check_left, Shares(asyncio.get_running_loop().call_soon))
         self._orders = PointOrders(lambda: [point.link for point in self.points.everyone], context.log)
         self._book = context.revocations
         self._book.on_news(self._pass_on)

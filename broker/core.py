@@ -116,8 +116,9 @@ class BrokerCore:
 
     def close(self, bit: int) -> tuple[Rows, Rows]:
         """Forgets a link that is gone. Returns what `unsubscribe` of all its topics returns."""
-        self.gains.close(bit)
         gone = self.interest.close(bit)
+        self.gains.left(topic for _, topic, _ in gone)
+        self.gains.forget(bit)
         was_local = bool(self._links.local & 1 << bit)
         self._links.close(bit)
         self.fanout.forget(bit)

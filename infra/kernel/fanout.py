@@ -29,6 +29,7 @@ class Fanout:
         """Adds a subscribing link and returns its number. Raises `Refused("overloaded")` when there are too many."""
         bit = self.interest.open()
         self._receivers[bit] = receiver
+        self._targets.clear()  # the number may have been another link's, and the lists would miss this one
         return bit
 
     def receiver(self, bit: int) -> Receiver:
@@ -36,9 +37,9 @@ class Fanout:
         return self._receivers[bit]
 
     def forget(self, bit: int) -> None:
-        """Takes a link out that is gone; its interest has been closed."""
+        """Gives nothing more to a link that is gone, also where its interest has not been withdrawn yet."""
         del self._receivers[bit]
-        self._targets.clear()  # the number may be given to another link, which the lists would miss
+        self._targets.clear()
 
     def send(self, row: int, mask: int, body: bytes) -> None:
         """Gives `body` to every link of `mask`, all of which want `row`."""

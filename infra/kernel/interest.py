@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from .errors import Refused
-from .ring import CELL_SHIFT
+from .ring import CELL_SHIFT, CELLS
 from .topics import Topic
 
 # A row's mask is 64 bits wide, so that it costs eight bytes; more links would cost every row more. The two highest bits are no links.
@@ -19,6 +19,8 @@ LINKS: Final = (1 << MAX_LINKS) - 1
 # So many rows are looked at for one part of what is wanted; and so many where each of them has to be hashed.
 ROWS_AT_ONCE: Final = 8192
 TOPICS_AT_ONCE: Final = 1024
+# The cells of everything, for `Interest.wanted_in`.
+EVERY_CELL: Final = b"\1" * CELLS
 
 
 class Interest:
@@ -105,11 +107,15 @@ class Interest:
         return gone
 
     def close(self, bit: int) -> list[tuple[int, Topic, int]]:
-        """Unsubscribes link `bit`, which is gone, from everything. Its number may be given out again."""
+        """Unsubscribes link `bit`, which is gone, from everything, and forgets it. Returns what `unsubscribe` does."""
         masks, flag = self.masks, 1 << bit
         gone = self.unsubscribe(bit, [topic for topic, row in self.rows.items() if masks[row] & flag])
-        del self._handles[bit]
+        self.forget(bit)
         return gone
+
+    def forget(self, bit: int) -> None:
+        """Forgets link `bit`, which is gone and wants nothing any more. Its number may be given out again."""
+        del self._handles[bit]
 
     def release(self, row: int, topic: Topic) -> bool:
         """Forgets a row that nobody wants, so that its number is free for another topic. Returns False if it is wanted again."""

@@ -35,15 +35,13 @@ class SummedGains:
             self._work_out(topic)
 
     def left(self, topics: Iterable[Topic]) -> None:
-        """Notes that a link no longer wants `topics`."""
+        """Notes that a link no longer wants `topics`. Of one that tells no gain each has one follower less, too."""
         if self._of_link:
             self._touched.update(topics)
 
-    def close(self, bit: int) -> None:
-        """Forgets link `bit`, which is about to be closed."""
-        if self._of_link:  # what a link that tells none wanted has one follower less, too
-            self._touched.update(topic for _, topic in self._interest.wanted(1 << bit))
-            self._of_link.pop(bit, None)
+    def forget(self, bit: int) -> None:
+        """Forgets link `bit`, which is gone, and has left everything."""
+        self._of_link.pop(bit, None)
 
     def of(self, rows: Sequence[int]) -> bytes:
         """Returns the gains of `rows` as they are told on; empty while nobody has told any."""

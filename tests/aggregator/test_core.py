@@ -2,10 +2,14 @@
 
 import random
 
-from aggregator.core import AggregatorCore
+from aggregator.core import LEFT_AT_ONCE, AggregatorCore
 from infra.kernel.topics import Topic, user_topic
 
 DAN, EVE = user_topic("dan"), user_topic("eve")
+
+
+def closed(core: AggregatorCore, bit: int) -> list[tuple[int, Topic]]:
+    return [pair for part in core.close(bit) for pair in part]
 
 
 class Receiver(list[tuple[int, bytes]]):
@@ -25,7 +29,7 @@ def test_only_the_first_one_in_is_announced_and_only_the_last_one_out_withdraws(
     assert core.subscribe(two, [DAN, EVE], [5, 6]) == []
     assert core.unsubscribe(one, [DAN, EVE]) == []
     assert core.unsubscribe(one, [DAN]) == []
-    assert core.close(two) == [(row, DAN), (row + 1, EVE)]
+    assert closed(core, two) == [(row, DAN), (row + 1, EVE)]
     assert (core.subscribes, core.unsubscribes) == (2, 2)
 
 
@@ -43,7 +47,7 @@ def test_announcements_balance_over_random_subscriptions_of_random_access_points
             case "close" if model:
                 bit = rng.choice(list(model))
                 del model[bit]
-                announced -= released(core, core.close(bit))
+                announced -= released(core, closed(core, bit))
             case "subscribe" if model:
                 bit = rng.choice(list(model))
                 news = {topic for _, topic in core.subscribe(bit, chosen, [1, 2, 3])}
@@ -98,7 +102,29 @@ def test_gains_of_access_points_are_summed_up_and_told_on_when_the_sum_changes()
     assert (core.gains.changed(), core.gains.of([row])) == ([(row, DAN)], b"\5")
     core.subscribe(two, [DAN], [3], b"\x08")
     core.gains.changed()
-    core.close(two)
+    closed(core, two)
     assert (core.gains.changed(), core.gains.of([row])) == ([(row, DAN)], b"\5")
-    core.close(one)
+    closed(core, one)
     assert core.gains.changed() == []
+
+
+def test_of_one_that_is_gone_a_part_is_taken_away_at_a_time_and_it_gets_nothing_meanwhile() -> None:
+    """DPS-26: what others want stays announced, also where they begin in between."""
+    core, gone, other = AggregatorCore(), Receiver(), Receiver()
+    topics = [user_topic(f"u{n}") for n in range(2 * LEFT_AT_ONCE + 1)]
+    bit = core.open(gone)
+    core.subscribe(bit, topics, range(len(topics)))
+    row = core.interest.rows[topics[-1]]
+    parts = core.close(bit)
+    assert {topic for _, topic in next(parts)} == {*topics[:LEFT_AT_ONCE]}
+    core.fan_out([row], [b"one"])
+    second = core.open(other)
+    assert second != bit
+    assert core.subscribe(second, topics[-2:], [7, 8]) == []
+    assert [{topic for _, topic in part} for part in parts] == [{*topics[LEFT_AT_ONCE:-2]}, set()]
+    core.fan_out([row], [b"two"])
+    third = Receiver()
+    assert core.open(third) == bit
+    core.subscribe(bit, topics[-1:], [9])
+    core.fan_out([row], [b"three"])
+    assert (gone, other, third) == ([], [(8, b"two"), (8, b"three")], [(9, b"three")])

@@ -1,16 +1,33 @@
 """What an aggregator says to an access point: that all has been passed on which brokers had sent (fences), and what may be missing."""
 
 import asyncio
+from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
-from aggregator.core import AggregatorCore
-from aggregator.points import CAUGHT_UP_BEATS, AccessPoints
+from aggregator.core import LEFT_AT_ONCE, AggregatorCore
+from aggregator.points import CAUGHT_UP_BEATS, LEAVE_COST, AccessPoints
 from broker.client import SiteClient
-from infra.kernel.frames import HIGHEST_TAG, Applied, Fence, Fenced, Heartbeat, Hello, Inherited, Keeps, Lost, Sealed, Subscribe, View
+from infra.kernel.frames import (
+    HIGHEST_TAG,
+    Applied,
+    Fence,
+    Fenced,
+    Heartbeat,
+    Hello,
+    Inherited,
+    Keeps,
+    Lost,
+    Sealed,
+    Subscribe,
+    Unsubscribe,
+    View,
+)
 from infra.kernel.roles import ACCESSPOINT, BROKER
-from infra.kernel.topics import Topic, parse_topic
+from infra.kernel.shares import SHARE, Shares
+from infra.kernel.topics import Topic, parse_topic, user_topic
 from infra.runtime.link import Link
 from tests.support.recording_wire import RecordingWire
 
@@ -26,9 +43,10 @@ class FencedSite:
 
     def __init__(self, *slots: str) -> None:
         nobody: Any = None  # it dials nobody
+        self.steps: list[Callable[[], None]] = []
         self.view = View(1, slots or ("b1", "b2"))
         self.brokers = SiteClient(nobody, "sto", {slot: f"x{slot[1]}" for slot in self.view.slots}, wanted=lambda: ())
-        self.points = AccessPoints(AggregatorCore(), self.brokers, lambda: None)
+        self.points = AccessPoints(AggregatorCore(), self.brokers, lambda: None, Shares(lambda step: self.steps.append(step)))
         self.links = {slot: self.link_up(slot) for slot in self.view.slots}
         self.wire = RecordingWire()
         self.point = self.points.link_up(self.link(self.wire, Hello(ACCESSPOINT, "ap1", "sto", 1, 1, View(0, ()), tags=HIGHEST_TAG), None))
@@ -237,3 +255,26 @@ async def test_a_second_loss_of_a_broker_does_not_hide_the_first() -> None:
     for _ in range(2 * CAUGHT_UP_BEATS):
         site.points.tick()
     assert await site.lost() == OF_B2
+
+
+def test_what_an_access_point_wanted_that_is_gone_is_withdrawn_a_share_in_each_turn() -> None:
+    """DPS-26: a hundred thousand topics held up all other access points for 0.3 s."""
+    site, topics = FencedSite("b1"), [user_topic(f"u{n}") for n in range(20 * LEFT_AT_ONCE)]
+    site.point.frames([Subscribe(1, list(range(len(topics))), list(topics))])
+    wire = site.links["b1"].wire
+    assert isinstance(wire, RecordingWire)
+
+    def withdrawn() -> int:
+        return sum(len(frame.topics) for frame in wire.sent if isinstance(frame, Unsubscribe))
+
+    site.point.down("closed")
+    assert len(site.points) == 0
+    counts = [withdrawn()]
+    while counts[-1] < len(topics):
+        steps, site.steps = site.steps, []
+        assert steps, "nobody goes on"
+        for step in steps:
+            step()
+        counts.append(withdrawn())
+    assert max(after - before for before, after in pairwise([0, *counts])) <= -(-SHARE // LEAVE_COST) * LEFT_AT_ONCE
+    assert site.points.topics_in_limbo == len(topics)

@@ -49,8 +49,10 @@ class _Node:
         if link in self.bits:
             bit = self.bits.pop(link)
             self.said = {key: gain for key, gain in self.said.items() if key[0] != link}
-            self.gains.close(bit)
-            self._gone(self.interest.close(bit))
+            gone = self.interest.close(bit)
+            self.gains.left(topic for _, topic, _ in gone)
+            self.gains.forget(bit)
+            self._gone(gone)
 
     def _gone(self, gone: list[tuple[int, Topic, int]]) -> None:
         for row, topic, after in gone:

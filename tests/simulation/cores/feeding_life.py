@@ -157,7 +157,8 @@ class FeedingLife(CoreLife):
         point = self.points[which % len(self.points)]
         if point.bit is not None:
             point.wants.clear()
-            self._withdraw(self.core.close(point.bit))
+            for rows in self.core.close(point.bit):
+                self._withdraw(rows)
             point.bit, point.receipts, point.marks = None, Receipts(), [0]
 
     def _changed(self, point: FedPoint) -> None:
