@@ -46,7 +46,8 @@ class RecordedRows:
         self.lingering = Lingering()
         self._interest, self._links, self._window = interest, links, window
         self._keeps, self._awaits = keeps, awaits
-        # What was left while topics go to other brokers, in order: mostly it is what goes, and of that no time has to be kept.
+        # What was left while topics go to other brokers: mostly it is what goes, and of that no time has to be kept. What was left again
+        # and again meanwhile may stand here several times.
         self._going: Rows = []
 
     def begin(self, news: Iterable[tuple[int, Topic, int]], is_local: bool) -> None:
@@ -63,11 +64,16 @@ class RecordedRows:
             left = [(row, topic) for row, topic, after in gone if after & RECORDED and not after & followers]
             kept = self._keeps([topic for _, topic in left])
             if kept is None:
-                self._going += left
+                self._go(left)
                 return
             self.lingering.add(compress(left, kept), self._window.stamp)
             if not all(kept):
                 self._end(compress(left, map(not_, kept)), silent, dead)
+
+    def _go(self, left: Rows) -> None:
+        self._going += left
+        if len(self._going) > 2 * len(self._interest) + AT_ONCE:
+            self._going = [*dict.fromkeys(self._going)]
 
     def adopt(self, topics: Iterable[tuple[Topic, bool]]) -> Rows:
         """Goes on recording topics that another broker has recorded; for each, whether it was followed at this site.
@@ -119,7 +125,11 @@ class RecordedRows:
         if self._window is None:
             return [], []
         self._window.tick(now_s)
-        return self._ended(self.lingering.due(self._window.too_old))
+        due = [*self.lingering.due(self._window.too_old)]
+        if due and self._going:  # what was left anew since then waits until it is known whether it goes
+            going = {*self._going}
+            due = [pair for pair in due if pair not in going]
+        return self._ended(due)
 
     def hand_over(self, mine: Mine) -> Iterator[tuple[Rows, Rows]]:
         """Ends, in parts, the recording of what was left and another broker records by now. Yields what `tick` returns.
@@ -132,9 +142,10 @@ class RecordedRows:
             yield self._ended(self.lingering.take(gone))
         while some := self._going[-AT_ONCE:]:
             del self._going[-len(some) :]
-            rows = self._interest.rows
-            # Meanwhile it may have ended otherwise, and the number may be another topic's by now.
-            stays, gone = _divided([pair for pair in some if rows.get(pair[1]) == pair[0]], mine)
+            rows, masks = self._interest.rows, self._interest.masks
+            # It may have ended as one that had been left before, too, and the number may be another topic's by now.
+            there = [(row, topic) for row, topic in some if masks[row] & RECORDED and rows.get(topic) == row]
+            stays, gone = _divided(there, mine)
             if self._window is not None:
                 self.lingering.add(stays, self._window.stamp)
             yield self._ended(gone)

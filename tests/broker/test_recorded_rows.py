@@ -5,6 +5,7 @@ import json
 import pytest
 
 from broker.core import BrokerCore
+from broker.recorded_rows import AT_ONCE
 from broker.window import EventWindow
 from broker.window_bounds import WindowBounds
 from infra.kernel.events import Event, encode_tail, numbering
@@ -141,20 +142,57 @@ def test_a_topic_that_is_left_while_others_go_is_recorded_on_where_it_is_followe
     assert [ended for ended in site.ticks(0.0, 1.0, 5.0) if any(ended)] == [([DAN, fay], [DAN, fay])]
 
 
-def test_a_row_that_was_left_while_topics_go_and_is_another_topics_by_now_is_recorded_on() -> None:
-    """DPS-4: the same row was left before, and its time was over first."""
-    site, fay = Recording(), user_topic("fay")
+def left_twice() -> Recording:
+    """Returns a site at which DAN was left, and left again while topics go to other brokers."""
+    site = Recording()
     site.core.subscribe(site.near, [DAN], [0])
     site.core.unsubscribe(site.near, [DAN])
+    assert site.ticks(0.0, 1.9) == [([], [])] * 2
     site.is_moving = True
     site.core.subscribe(site.near, [DAN], [0])
     site.core.unsubscribe(site.near, [DAN])
-    assert [ended for ended in site.ticks(0.0, 1.0, 5.0) if any(ended)] == [([DAN], [DAN])]
+    return site
+
+
+def test_a_row_that_was_left_while_topics_go_and_is_another_topics_by_now_is_recorded_on() -> None:
+    """DPS-4: the same row was left before, and has ended as such a one."""
+    site, fay = left_twice(), user_topic("fay")
+    parts = site.core.recorded.hand_over(lambda topics: [False] * len(topics))
+    assert next(parts) == ([(0, DAN)], [(0, DAN)])
     site.core.release(0, DAN)
     site.core.subscribe(site.near, [fay], [0])
-    assert list(site.core.recorded.hand_over(lambda topics: [False] * len(topics))) == [([], [])]
+    assert list(parts) == [([], [])]
     site.core.publish(event(fay))
     assert (seqs(site.here), len(site.kept())) == ([1], 1)
+
+
+def test_a_row_that_has_ended_is_not_recorded_on_where_its_topic_comes_back_before_its_number_is_free() -> None:
+    """DPS-4: nothing would have ended that again, and the number could be another topic's by then."""
+    site = left_twice()
+    parts = site.core.recorded.hand_over(lambda topics: [topic != DAN for topic in topics])
+    assert next(parts) == ([(0, DAN)], [(0, DAN)])
+    later = site.core.recorded.hand_over(lambda topics: [True] * len(topics))
+    assert (list(later), site.core.recorded.left_behind) == ([([], [])], 0)
+
+
+def test_what_is_left_again_while_topics_go_is_kept_for_as_long_as_what_was_left_then() -> None:
+    """DPS-4: it ended when the time was over that had begun with the first leave, and whoever came back had missed something."""
+    site = left_twice()
+    site.core.publish(event(DAN))
+    assert (site.ticks(2.5), len(site.kept())) == ([([], [])], 1)
+    assert list(site.core.recorded.hand_over(lambda topics: [True] * len(topics))) == [([], [])]
+    site.is_moving = False
+    assert site.ticks(3.5, 4.4, 6.0) == [([], []), ([], []), ([DAN], [DAN])]
+
+
+def test_what_is_left_again_and_again_while_topics_go_takes_no_more_room_than_topics_have() -> None:
+    """DPS-26"""
+    site = Recording()
+    site.is_moving = True
+    for _ in range(3 * AT_ONCE):
+        site.core.subscribe(site.near, [DAN, EVE], [0, 1])
+        site.core.unsubscribe(site.near, [DAN, EVE])
+    assert site.core.recorded.left_behind <= 2 * 2 + AT_ONCE
 
 
 def test_a_topic_that_comes_from_another_broker_is_recorded_though_nobody_follows_it() -> None:
