@@ -1,6 +1,7 @@
 """A tap on a link: some kinds of frames are for another part of the role than the rest."""
 
 from collections.abc import Callable
+from itertools import groupby
 from typing import TypeAlias
 
 from infra.kernel.frames import AnyFrame, Frame
@@ -29,15 +30,17 @@ class TappedLink:
         self._link, self._rest, self._kinds, self._take, self._lost = link, rest, frozenset(kinds), take, lost
 
     def frames(self, frames: list[AnyFrame]) -> None:
-        """Passes the batch on. Frames that are tapped come first: nothing in the rest may rely on their place."""
+        """Passes the batch on, each frame in its place: what came before may say under which view it counts."""
         kinds = self._kinds
-        if not kinds.isdisjoint(map(type, frames)):  # hardly ever: most batches are events
-            for frame in frames:
-                if type(frame) in kinds:
-                    self._take(self._link, frame)
-            frames = [frame for frame in frames if type(frame) not in kinds]
-        if frames:
+        if kinds.isdisjoint(map(type, frames)):  # nearly always: most batches are events
             self._rest.frames(frames)
+            return
+        for is_tapped, some in groupby(frames, lambda frame: type(frame) in kinds):
+            if not is_tapped:
+                self._rest.frames(list(some))
+                continue
+            for frame in some:
+                self._take(self._link, frame)
 
     def down(self, reason: str) -> None:
         """Tells both."""

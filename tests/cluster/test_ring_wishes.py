@@ -158,6 +158,25 @@ async def test_a_broker_that_does_not_issue_views_takes_no_wish_of_another_one()
             assert b2.view() == view
 
 
+async def test_a_wish_counts_under_the_view_that_came_before_it_in_the_same_batch() -> None:
+    """DPS-17: otherwise there are two views of one number."""
+    async with Cluster(sites=1, brokers=3) as c:
+        await there(c)
+        await c.crash("sto/b3")
+        await c.settle()
+        await there(c)
+        b1: Broker = c.roles["sto/b1"]
+        async with Peer(c, "broker", "sto/b3") as b3:
+            await b3.dial("sto/b1")
+            view = b1.view()
+            b3.send("sto/b1", Heartbeat(View(view.number + 1, view.slots)))
+            b3.send("sto/b1", RingWish(7, {"b1": 0}, view.goal_of))
+            await c.until(lambda: bool(b3.of(Reply)))
+            assert b3.of(Reply) == [Reply(7, "", "", b"")]
+            assert b1.view().number >= view.number + 2
+            assert not two_of_one_number(c)
+
+
 async def test_where_all_brokers_leave_nobody_takes_a_wish() -> None:
     async with Cluster(sites=1, brokers=1) as c:
         await there(c)

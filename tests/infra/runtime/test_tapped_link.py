@@ -44,9 +44,10 @@ def test_a_batch_without_such_frames_is_passed_on_as_it_is(rest: RestHandler) ->
     assert rest.said[0] is batch
 
 
-def test_frames_that_are_tapped_come_first_and_the_others_in_their_order(rest: RestHandler) -> None:
-    TappedLink(LINK, rest, (Call, Reply), rest.take).frames([EVENTS, REPLY, BEAT, CALL, FENCE])
-    assert rest.said == [REPLY, CALL, [EVENTS, BEAT, FENCE]]
+def test_each_frame_keeps_its_place(rest: RestHandler) -> None:
+    """DPS-17: what comes first may be the view under which the next one counts."""
+    TappedLink(LINK, rest, (Call, Reply), rest.take).frames([EVENTS, BEAT, REPLY, CALL, FENCE])
+    assert rest.said == [[EVENTS, BEAT], REPLY, CALL, [FENCE]]
 
 
 def test_where_nothing_is_left_the_rest_is_not_called(rest: RestHandler) -> None:
@@ -59,8 +60,8 @@ def test_what_the_tap_refuses_ends_the_batch(rest: RestHandler) -> None:
         raise Refused("forbidden")
 
     with pytest.raises(Refused, match="forbidden"):
-        TappedLink(LINK, rest, (Call,), refuse).frames([EVENTS, CALL])
-    assert rest.said == []
+        TappedLink(LINK, rest, (Call,), refuse).frames([EVENTS, CALL, BEAT])
+    assert rest.said == [[EVENTS]]
 
 
 def test_both_hear_that_the_link_is_gone_and_the_rest_also_when_the_tap_fails(rest: RestHandler) -> None:
