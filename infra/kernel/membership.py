@@ -25,8 +25,9 @@
    all is done which followed from the view that holds. The view says where it goes, so whoever is the lowest goes on with it (DPS-15).
    Where one of them, or of those linked to them, knows nothing of shares, there are no steps.
 9. Brokers may say whom they do not hear. Of two that both say so of each other, the lower one is in the view, and the other one is not,
-   until they hear each other. Who is heard by another one that is alive issues views, also where we do not hear them. So an owner and an
-   heir that do not reach each other do not wait for ever, though everybody else reaches both (DPS-18).
+   until they hear each other. Where one of them comes, that one waits: the other one has topics. Who is heard by another one that is alive
+   issues views, also where we do not hear them. So an owner and an heir that do not reach each other do not wait for ever, though everybody
+   else reaches both (DPS-18).
 10. A slot whose process was replaced is out of the next view. Whoever issues views may not know that, if it is a new process, too. So where
     it has not done that for `suspect_s`, whoever knows it does. The owner may wait for that, and its heir (DPS-18).
 11. What an operator wants of shares is brought to whoever issues views (`issuer`), and checked against the view that holds there. Whoever
@@ -305,10 +306,10 @@ class Membership:
         return next_places(before, known, self._steps, settled=settled)
 
     def _known_of_all(self, now: float) -> dict[str, Known]:
-        """Returns what is known of every slot. Of two that are apart, only the lower one is there (rule 9)."""
+        """Returns what is known of every slot. Of two that are apart, only one is there: who is in the view, or the lower one (rule 9)."""
         known: dict[str, Known] = {}
-        for slot in self._heard:
-            is_apart = any(each is not Known.GONE and self._are_apart(lower, slot) for lower, each in known.items())
+        for slot in sorted(self._heard, key=lambda slot: slot not in self.view.slots):
+            is_apart = any(each is not Known.GONE and self._are_apart(other, slot) for other, each in known.items())
             known[slot] = Known.GONE if is_apart else self._known(slot, now)
         return known
 

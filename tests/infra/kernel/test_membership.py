@@ -736,6 +736,24 @@ def test_of_two_that_do_not_hear_each_other_the_lower_one_stays_and_nobody_is_ou
         assert {broker.view.slots for broker in site.lives.values()} == {tuple(site.slots)}
 
 
+@pytest.mark.parametrize("steps", [1, 4])
+def test_who_comes_and_does_not_hear_one_of_the_view_waits_outside(steps: int) -> None:
+    """DPS-15, DPS-18: also where it is the lower one. It took the place of a broker that had topics, whose followers heard of a loss."""
+    site = Simulation(3, 1, steps)
+    site.tells = True
+    site.start("b2")
+    site.start("b3")
+    site.run(20)
+    site.cut({frozenset({"b1", "b3"})})
+    site.start("b1")
+    site.run(20)
+    assert {broker.view.slots for broker in site.lives.values()} == {("b2", "b3")}
+    assert not [view for _, view in site.issued if "b1" in view.slots]
+    site.cut(set())
+    site.run(20)
+    assert {broker.view.slots for broker in site.lives.values()} == {("b1", "b2", "b3")}
+
+
 def test_who_is_apart_from_one_that_is_out_itself_may_stay() -> None:
     """DPS-18: as few as possible are left out."""
     site = Simulation(4, 1)
