@@ -194,7 +194,7 @@ class Client:
     async def unsubscribe(self, topics: str | Iterable[str]) -> None:
         """Stops following `topics`: none of their events arrives after it returns. Raises Refused and Stalled.
 
-        What is followed because it is of a friend goes on.
+        What is followed because it is of a friend goes on. So does what a watcher hears of, such as a `PlaylistReplica`, for that alone.
         """
         await self._topics.unsubscribe(_listed(topics))
 

@@ -4,9 +4,9 @@ import contextlib
 from collections.abc import Awaitable, Callable, Iterable
 
 from segue.sdk.connection import ClientConnection
-from segue.sdk.errors import ConnectionLost, Refused, refusal
+from segue.sdk.errors import ConnectionLost, Refused, Stalled, refusal
 from segue.sdk.keeper import PASSING, ConnectionKeeper
-from segue.sdk.messages import Ended, FriendNews, Installed, Offloaded, Wait, Whom
+from segue.sdk.messages import Ended, FriendNews, Installed, Offloaded, RejectedTopic, Wait, Whom
 from segue.sdk.recoverer import Recoverer
 from segue.sdk.watchers import TopicWatcher, Watchers
 
@@ -37,17 +37,52 @@ class ClientTopics:
         followed.update(dict.fromkeys(wanted))
         self._keeper.passing.difference_update(wanted if lasting else ())
         self._keeper.passing.update(() if lasting else new)
+        watched = [topic for topic in wanted if self._watchers.has_named(topic)]
         self._watchers.share(wanted)
         try:
             installed = self._keeper.settled(await self._install(wanted, wait))
         except Refused:
-            await self.unsubscribe(new)  # a part, sent in a message of its own, may have been accepted
+            await self.unsubscribe([*new, *watched])  # a part, sent in a message of its own, may have been accepted
             raise
-        self._keeper.unname([each.topic for each in installed.rejected if each.topic in new])
+        rejected = [each.topic for each in installed.rejected]
+        self._keeper.unname([topic for topic in rejected if topic in new])
+        self._keep_for_watchers(topic for topic in rejected if topic in watched and self._watchers.hear(topic))
         return installed
 
     async def unsubscribe(self, unwanted: list[str]) -> None:
-        """Stops following `unwanted`, but what is of friends. Raises Refused and Stalled."""
+        """Stops following `unwanted`, but what is of friends. What watchers hear of goes on for them alone. Raises Refused and Stalled."""
+        watched = [topic for topic in unwanted if topic in self._keeper.topics and self._watchers.hear(topic)]
+        again = [topic for topic in watched if topic not in self._keeper.passing]  # or a service would remember it
+        self._watchers.keep(watched)
+        try:
+            await self._leave([topic for topic in unwanted if topic not in watched or topic in again])
+        finally:
+            await self._watch_again(again)
+
+    async def _watch_again(self, topics: list[str]) -> None:
+        """Follows `topics` for watchers alone, who load what was missed meanwhile. What they may not follow now has ended for them."""
+        if not topics:
+            return
+        self._keeper.topics.update(dict.fromkeys(topics))
+        self._keep_for_watchers(topics)
+        rejected: tuple[RejectedTopic, ...] = ()
+        try:
+            rejected = (await self._keeper.subscribe(self._keeper.now(), topics, "local")).rejected
+        except Refused as refused:
+            rejected = tuple(RejectedTopic(topic, refused.code.name, refused.reason) for topic in topics)
+        except (ConnectionLost, Stalled):
+            pass  # asked for with the next connection, or on its way
+        self._keeper.unname([each.topic for each in rejected])
+        self._watchers.ended(Ended(topics=tuple(each for each in rejected if not self._keeper.is_followed(each.topic))))
+        self._watchers.missed(topics)
+
+    def _keep_for_watchers(self, topics: Iterable[str]) -> None:
+        kept = list(topics)
+        self._watchers.keep(kept)
+        self._keeper.passing.update(kept)
+
+    async def _leave(self, unwanted: list[str]) -> None:
+        """Stops following `unwanted` by name. Raises Refused and Stalled."""
         passing = [topic for topic in unwanted if topic in self._keeper.passing]
         for topic in unwanted:
             self._keeper.topics.pop(topic, None)
@@ -103,7 +138,7 @@ class ClientTopics:
         """Has `watcher` hear no more of `topic`. Raises Refused and Stalled."""
         was_named = self._watchers.has_named(topic)
         if not self._watchers.remove(topic, watcher) and was_named:
-            await self.unsubscribe([topic])
+            await self._leave([topic])
 
     async def _install(self, topics: list[str], wait: Wait) -> Installed:
         return await self._once_connected(lambda connection: self._keeper.subscribe(connection, topics, wait))

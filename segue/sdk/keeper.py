@@ -189,10 +189,10 @@ class ConnectionKeeper:
         try:
             installed = await self._resubscribe(connection, list(self.topics), follows=self.of_friends is not None)
             self._tell(State(phase=Phase.CONNECTED, url=url, site=connection.welcome.site, installed=installed))
-            asking = asyncio.create_task(self._ask_again(connection, installed))
-            tasks.append(asking)
-            await asyncio.wait((reading, refreshing), return_when=asyncio.FIRST_EXCEPTION)
-            await (reading if reading.done() else refreshing)
+            tasks.append(asyncio.create_task(self._ask_again(connection, installed)))
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+            for task in filter(asyncio.Task.done, tasks):
+                await task
         finally:
             self._connection = asyncio.get_running_loop().create_future()
             connection.replaced.set()

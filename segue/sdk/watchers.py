@@ -20,7 +20,7 @@ class TopicWatcher(Protocol):
         """Takes note that something of the topic may be missing."""
 
     def ended(self, code: str, reason: str) -> None:
-        """Takes note that the user may not see the topic any more."""
+        """Takes note that the user may not see the topic any more. It hears no more of it."""
 
 
 class Watchers:
@@ -53,6 +53,14 @@ class Watchers:
         """Notes that the application subscribes `topics` itself from now on."""
         self._named.difference_update(topics)
 
+    def keep(self, topics: Iterable[str]) -> None:
+        """Notes that the application subscribes `topics`, of which watchers hear, no longer: by name they are theirs."""
+        self._named.update(topics)
+
+    def hear(self, topic: str) -> bool:
+        """Returns whether anybody hears of `topic`."""
+        return topic in self._by_topic
+
     def has_named(self, topic: str) -> bool:
         """Returns whether `topic` is subscribed by name for watchers only."""
         return topic in self._named
@@ -73,9 +81,10 @@ class Watchers:
                 _told(watcher.missed)
 
     def ended(self, news: Ended) -> None:
-        """Tells the watchers of topics that the user may not see any more."""
+        """Tells the watchers of topics that the user may not see them any more. They hear of these no more."""
         for each in news.topics:
-            for watcher in self._of(each.topic):
+            self._named.discard(each.topic)
+            for watcher in self._by_topic.pop(each.topic, ()):
                 _told(partial(watcher.ended, each.code, each.reason))
 
     def _of(self, topic: str) -> list[TopicWatcher]:

@@ -904,6 +904,27 @@ async def test_a_topic_that_nobody_could_allow_at_the_reconnect_is_asked_for_unt
         assert [(await peer.heard("subscribe"))["topics"] for _ in range(3)] == [[BOB, EVE], [BOB], [BOB]]
 
 
+async def test_an_error_of_the_token_function_reaches_the_application_also_where_a_topic_is_asked_for_again(server: ScriptedServer) -> None:
+    """AUTH-10: nobody would ask any more, and nobody would know why."""
+    fetched: list[Sequence[str]] = []
+
+    async def fetch(topics: Sequence[str]) -> list[str]:
+        fetched.append(topics)
+        if len(fetched) == 3:
+            raise ValueError("nobody is logged in")
+        return []
+
+    later = [{"topic": BOB, "code": "unavailable", "number": 4300, "reason": "later"}]
+    answers = iter([[], later])
+    server.answers["subscribe"] = lambda message: subscribed(message) | {"rejected": next(answers)}
+    async with connect(server, subscription_tokens=fetch) as client:
+        await client.subscribe(BOB)
+        (await server.next_peer()).drop()
+        with pytest.raises(ValueError, match="nobody is logged in"):
+            await take(client)
+    assert fetched == [[BOB]] * 3
+
+
 async def test_a_private_session_is_said_in_hello_or_for_some_hours(server: ScriptedServer) -> None:
     """AUTH-8."""
     server.answers["private"] = lambda message: {"op": "private", "id": message["id"], "on": message["on"], "until_ms": 7}

@@ -4,14 +4,15 @@ import asyncio
 from typing import Any, cast
 
 import msgspec
+import pytest
 
 import segue
 from segue.sdk.messages import Event
 from segue.sdk.playlists import PlaylistClient, PlaylistContents
 from tests.support.eventually import eventually
-from tests.support.scripted_server import DEADLINE_S, TIME_MS, ScriptedServer, event
+from tests.support.scripted_server import DEADLINE_S, TIME_MS, ScriptedServer, error, event, subscribed
 
-MIX = "hm://playlist/user/bob/playlist/mix/"
+BOB, MIX = "hm://presence/user/bob/", "hm://playlist/user/bob/playlist/mix/"
 
 
 class PlayedService:
@@ -89,4 +90,75 @@ async def test_a_replica_of_a_friends_playlist_follows_it_itself() -> None:
             await peer.send(news(1))
             await eventually(lambda: mix.name == "Mix 1")
             assert client.topics == {MIX}
+        assert client.topics == frozenset()
+
+
+@pytest.mark.parametrize("lasting", [True, False, None])
+async def test_a_replica_goes_on_when_the_application_unsubscribes_its_playlist(lasting: bool | None) -> None:
+    """SB-33: it was deaf from then on. The application hears nothing more; None: it has never subscribed it."""
+    service = PlayedService()
+    async with ScriptedServer() as server, segue.Client(server.url, "secret") as client:
+        peer = await server.next_peer()
+        if lasting is not None:
+            await client.subscribe(MIX, lasting=lasting)
+        async with segue.PlaylistReplica(client, cast(PlaylistClient, service), "bob", "mix") as mix:
+            await client.unsubscribe([MIX, BOB])
+            assert client.topics == {MIX}
+            expected = [("unsubscribe", [MIX, BOB], True), ("subscribe", [MIX], False)] if lasting else [("unsubscribe", [BOB], True)]
+            asked = [await peer.next() for _ in ["what followed it first", *expected]][1:]
+            assert [(each["op"], each["topics"], each.get("lasting", True)) for each in asked] == expected
+            if lasting:  # something may have come in between
+                await eventually(lambda: service.fetched == 2)
+            await peer.send(news(1))
+            await eventually(lambda: mix.name == "Mix 1")
+            await peer.send(event(BOB, 7))
+            async with asyncio.timeout(DEADLINE_S):
+                assert (await anext(client)).topic == BOB
+            peer.drop()
+            peer = await server.next_peer()
+            assert (await peer.heard("subscribe"))["lasting"] is False
+        assert client.topics == frozenset()
+
+
+async def test_a_playlist_that_may_not_be_seen_any_more_when_the_application_unsubscribes_it_is_gone() -> None:
+    """SB-33"""
+    service = PlayedService()
+    async with ScriptedServer() as server, segue.Client(server.url, "secret") as client:
+        await client.subscribe(MIX)
+        async with segue.PlaylistReplica(client, cast(PlaylistClient, service), "bob", "mix") as mix:
+            server.answers["subscribe"] = lambda message: subscribed(message) | {"rejected": [{"topic": MIX, "code": "forbidden"}]}
+            await client.unsubscribe(MIX)
+            assert (mix.is_gone, client.topics) == (True, frozenset())
+
+
+async def test_unsubscribing_while_away_leaves_a_replica_its_playlist() -> None:
+    """SB-33: it is asked for when there is a connection again."""
+    service = PlayedService()
+    states: list[segue.State] = []
+    async with ScriptedServer() as server, segue.Client(server.url, "secret", on_state=states.append) as client:
+        await client.subscribe(MIX)
+        async with segue.PlaylistReplica(client, cast(PlaylistClient, service), "bob", "mix"):
+            server.answers["hello"] = lambda message: None
+            (await server.next_peer()).drop()
+            await eventually(lambda: states[-1].phase is segue.Phase.WAITING)
+            await client.unsubscribe(MIX)
+            assert client.topics == {MIX}
+
+
+async def test_a_subscribe_that_is_refused_leaves_a_replica_its_playlist() -> None:
+    """SB-33: it is the replica's alone, as before."""
+    service = PlayedService()
+    async with ScriptedServer() as server, segue.Client(server.url, "secret") as client:
+        peer = await server.next_peer()
+        async with segue.PlaylistReplica(client, cast(PlaylistClient, service), "bob", "mix") as mix:
+            refused = error("too-many-topics", 4108)
+            server.answers["subscribe"] = lambda each: refused | {"id": each["id"]} if each.get("lasting", True) else subscribed(each)
+            with pytest.raises(segue.Refused):
+                await client.subscribe([MIX, BOB])
+            assert client.topics == {MIX}
+            await peer.send(news(1))
+            await eventually(lambda: mix.name == "Mix 1")
+            await peer.send(event(BOB, 7))
+            async with asyncio.timeout(DEADLINE_S):
+                assert (await anext(client)).topic == BOB
         assert client.topics == frozenset()
