@@ -6,7 +6,7 @@ before is understood: `descend` goes from owner to owner, back to one that had t
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
@@ -24,6 +24,8 @@ MOST_CHANGES: Final = 64
 MOST_PASTS: Final = 64
 MOST_RINGS: Final = 512
 MOST_STAMP: Final = 1 << 62
+# The first stamp of a window.
+FIRST_STAMP: Final = 1
 # The answer is not known yet: whoever asks must ask again.
 MOVED: Final = "moved"
 
@@ -250,8 +252,8 @@ class Tenure:
 
 def _merged(known: PastTenure, past: PastTenure) -> PastTenure:
     """Returns one tenure of what was told of it at two times, or by two brokers. Changes that only one of them knew are there."""
-    changes = {change.after.order: change for change in known.changes}
-    for change in past.changes:
+    changes = {change.after.order: change for change in _ended(known.changes, past.changes)}
+    for change in _ended(past.changes, known.changes):
         mine = changes.get(change.after.order)
         changes[change.after.order] = (
             change if mine is None else replace(change, over=change.over or mine.over, formers=mine.formers | change.formers)
@@ -264,3 +266,14 @@ def _merged(known: PastTenure, past: PastTenure) -> PastTenure:
         changes=[changes[order] for order in sorted(changes)][-MOST_CHANGES:],
         splits=sorted({*known.splits, *past.splits}, key=lambda each: (each[0], each[1].order))[-MOST_CHANGES:],
     )
+
+
+def _ended(told: Sequence[TenureChange], others: Sequence[TenureChange]) -> Iterator[TenureChange]:
+    """Yields what was `told` of the changes that a broker saw, where `others` were told another time, by what is known of them by now.
+
+    It tells all that are not over. So one that it has forgotten is over, and was before all that it still keeps. Else whoever had
+    everything of that broker would be taken for one who may lack something of its former owners.
+    """
+    for change in told:
+        is_forgotten = bool(others) and change.after.order < others[0].after.order
+        yield replace(change, over=change.over or FIRST_STAMP) if is_forgotten else change

@@ -1,5 +1,6 @@
 """Since when a broker has owned its topics, and which stamps of former owners it understands."""
 
+import pytest
 from msgspec.structs import replace
 
 from broker import tenure as tenures
@@ -151,6 +152,30 @@ def test_an_owner_that_never_went_on_with_a_topic_has_nothing_of_it() -> None:
     second.end(60, oldest=0)
     third.handed("b2", View(9, ("b1", "b3")), past(8, "b2", second), 21)
     assert third.descend(WANDERER, {7: 5, 8: 61}) == ({9: 20, 8: 61}, ""), "what it says later completes what it has said"
+
+
+@pytest.mark.parametrize("order", ["b1 b2", "b2 b1"])
+def test_what_a_broker_has_forgotten_was_over_though_it_was_not_when_it_told_another_one_of_it(order: str) -> None:
+    """DPS-5, DPS-6: what its former owner had was looked for there, and was given again, or was taken for lost."""
+    second, third = Tenure("b2", 8), Tenure("b3", 9)
+    second.begin(ONE, TWO)
+    second.handed("b1", TWO, past(7, "b1"), 3)
+    heard = past(8, "b2", second)[:1]
+    second.end(10, oldest=0)
+    second.end(30, oldest=20)
+    for each in (second, third):
+        each.begin(TWO, THREE)
+    told = {
+        "b1": [replace(past(7, "b1")[0], changes=[TenureChange(ONE, TWO)]), *heard],
+        "b2": past(8, "b2", second, too_old=20),
+    }
+    for slot in order.split():
+        third.handed(slot, THREE, told[slot], 3)
+    third.end(20, oldest=0)
+    assert third.descend(WANDERER, {7: 5, 8: 25}) == ({9: 20, 8: 25}, "")
+    assert third.descend(WANDERER, {8: 25}) == ({9: 20, 8: 25}, "")
+    for stamps in ({7: 5, 8: 15}, {7: 5}):
+        assert third.descend(WANDERER, stamps).begins[8] < third.horizon(8, "user")[1], "that is too old"
 
 
 def orphaned() -> Tenure:
