@@ -13,16 +13,22 @@ from infra.kernel.topics import Topic, user_topic
 
 TOPICS = st.sampled_from([user_topic(f"u{n}") for n in range(12)])
 SOME = st.lists(TOPICS, max_size=8)
+CELL_OF = {user_topic(f"u{n}"): n % 4 for n in range(12)}
+
+
+def in_cell(cell: int) -> int:
+    return (cell << CELL_SHIFT) + 5
 
 
 class InterestMachine(RuleBasedStateMachine):
-    """`wants`: link -> topic -> handle. `withdrawn`: rows nobody wants, not released."""
+    """`wants`: link -> topic -> handle. `withdrawn`: rows nobody wants, not released. `noted`: the cells of topics, if they are known."""
 
     links = Bundle("links")
 
     def __init__(self) -> None:
         super().__init__()
-        self.interest = Interest()
+        self.interest = Interest(by_cell=True)
+        self.noted: dict[Topic, int] = {}
         self.wants: dict[int, dict[Topic, int]] = {}
         self.withdrawn: dict[int, Topic] = {}
         self.handle = 0
@@ -71,7 +77,8 @@ class InterestMachine(RuleBasedStateMachine):
     def release(self, data: st.DataObject) -> None:
         row, topic = data.draw(st.sampled_from(sorted(self.withdrawn.items()))) if self.withdrawn else (0, user_topic("nobody"))
         assert self.interest.release(row, topic) == (row in self.withdrawn)
-        self.withdrawn.pop(row, None)
+        if self.withdrawn.pop(row, None) is not None:
+            self.noted.pop(topic, None)
 
     @rule(topic=TOPICS)
     def release_what_is_wanted(self, topic: Topic) -> None:
@@ -79,6 +86,22 @@ class InterestMachine(RuleBasedStateMachine):
         if row is not None and row not in self.withdrawn:
             assert not self.interest.release(row, topic)
             assert not self.interest.release(row, user_topic("nobody"))
+
+    @rule(topics=st.none() | SOME)
+    def note_cells(self, topics: list[Topic] | None) -> None:
+        rows = self.interest.rows
+        pairs = [(rows[topic], topic) for topic in (rows if topics is None else topics) if topic in rows]
+        self.interest.note_cells(pairs, [in_cell(CELL_OF[topic]) for _, topic in pairs])
+        self.noted.update((topic, CELL_OF[topic]) for _, topic in pairs)
+
+    @invariant()
+    def finds_what_is_wanted_by_its_cell(self) -> None:
+        for cells in ({0}, {0, 1, 3}, {2}):
+            flags = bytes(cell in cells for cell in range(4))
+            for mask in {1 << bit for bit in self.wants} | {2**MAX_LINKS - 1}:
+                mine = {topic for bit, wants in self.wants.items() if mask & 1 << bit for topic in wants}
+                found = [(self.interest.rows[topic], topic) for topic in mine if self.noted.get(topic, 0) in cells]
+                assert sorted(pair for part in self.interest.wanted_in(mask, flags) for pair in part) == sorted(found)
 
     @invariant()
     def is_like_the_twin(self) -> None:
@@ -132,10 +155,6 @@ def test_lists_of_different_length_are_a_defect_of_the_caller() -> None:
         interest.subscribe(interest.open(), [user_topic("ann")], [])
 
 
-def in_cell(cell: int) -> int:
-    return (cell << CELL_SHIFT) + 5
-
-
 def test_rows_are_found_by_their_cell_and_those_of_unknown_cells_with_cell_0() -> None:
     interest = Interest(by_cell=True)
     bit, (ann, bob, eve) = interest.open(), (user_topic(name) for name in ("ann", "bob", "eve"))
@@ -143,7 +162,7 @@ def test_rows_are_found_by_their_cell_and_those_of_unknown_cells_with_cell_0() -
     interest.note_cells([(row, ann), (other, bob)], [in_cell(7), in_cell(9)])
 
     def found(*cells: int) -> set[Topic]:
-        flags = bytes(cell in cells for cell in range(10))
+        flags = bytes(cell in cells for cell in range(0x30A))
         return {topic for part in interest.wanted_in(1 << bit, flags) for _, topic in part}
 
     assert (found(7), found(7, 9), found(0)) == ({ann}, {ann, bob}, {eve})
@@ -153,6 +172,10 @@ def test_rows_are_found_by_their_cell_and_those_of_unknown_cells_with_cell_0() -
     new = user_topic("new")
     assert interest.subscribe(bit, [new], [0])[0][0] == row
     assert (found(7), found(0)) == (set(), {eve, new})  # the cell was that of another topic
+    interest.note_cells([(row, new), (interest.rows[eve], eve)], [in_cell(9), in_cell(0)])
+    assert (found(7), found(0), found(9)) == (set(), {eve}, {bob, new})
+    interest.note_cells([(interest.rows[eve], eve), (other, bob)], [in_cell(0x307), in_cell(0x309)])
+    assert (found(7), found(9), found(0x307), found(0x309)) == (set(), {new}, {eve}, {bob})  # both halves of the number count
 
 
 def test_without_cells_all_that_is_wanted_is_found() -> None:
@@ -176,5 +199,7 @@ def test_what_is_wanted_may_change_between_its_parts(monkeypatch: pytest.MonkeyP
     interest.unsubscribe(bit, [topics[0], topics[2], topics[4], topics[5]])
     assert all(interest.release(row, topics[row]) for row in (0, 4, 5))
     again = interest.subscribe(bit, [topics[7], topics[5]], [0, 0])
-    assert {row for row, _, _ in again} < {0, 4, 5}
-    assert list(parts) == [[(3, topics[3])], [], [(6, topics[6])]]
+    assert [row for row, _, _ in again] == [5, 4]
+    # What is new may be in a later part, under its own topic.
+    new = [(4, topics[5]), (5, topics[7])] if by_cell else []
+    assert list(parts) == [[(3, topics[3])], new, [(6, topics[6])]]
