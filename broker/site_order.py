@@ -5,8 +5,9 @@ on. What had gone to the former owner comes here by way of it, and another link 
 number shows that it is the next one, until the former owner has got everything that other sites had sent to it. It says so: it has
 settled. Nobody is waited for who is gone, or for long.
 
-A view may come before all have settled under the last one. Then a topic may have two former owners or more, and what comes by way of one
-of them may have overtaken what comes by way of another. So that waits, too.
+What comes by way of a former owner may have overtaken others, too, and waits in the same way. A view may come before all have settled under
+the last one: then a topic may have two former owners or more. And the topic may have been ours before: until our withdrawal has got there,
+the other site takes us for one who wants it, and sends us what comes next, and then the former owner what follows that.
 """
 
 from collections.abc import Callable, Collection, Iterable
@@ -105,9 +106,7 @@ class SiteOrder:
 
         - `is_strayed`: it has come by way of a former owner, and not here at once.
         """
-        formers = self._formers(topic)
-        # What comes by way of one former owner comes in order. Of several, only one has sent it.
-        if len(formers) <= is_strayed or not self._is_recorded(topic) or origin_if_sound(body) is None:
+        if not self._formers(topic) or not self._is_recorded(topic) or origin_if_sound(body) is None:
             return False
         if (is_strayed or topic not in self._waiting) and self._is_next(topic, body):
             return False
