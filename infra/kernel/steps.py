@@ -24,7 +24,7 @@ class Known(Enum):
 
     HERE = "it is alive, and stays"
     LEAVING = "it has said that it leaves, and serves what it has until that has gone to others"
-    OVERDUE = "it has been leaving for too long"
+    OVERDUE = "it has been leaving for too long: what it still has is to go to others at once"
     GONE = "it is dead, was never there, or is not taken in yet"
 
 
@@ -34,6 +34,7 @@ class Change(Enum):
     COME = "it gets a place, with nothing in it"
     KEEP = "its place stays as it is"
     GO = "it is to have nothing in the end"
+    QUIT = "it has no place, once a view has said that it is to have nothing in the end"
     OUT = "it has no place"
 
 
@@ -45,7 +46,7 @@ CHANGES: Final[dict[tuple[bool, Known], Change]] = {
     (False, Known.GONE): Change.OUT,
     (True, Known.HERE): Change.KEEP,
     (True, Known.LEAVING): Change.GO,
-    (True, Known.OVERDUE): Change.OUT,
+    (True, Known.OVERDUE): Change.QUIT,
     (True, Known.GONE): Change.OUT,
 }
 
@@ -100,6 +101,8 @@ def _changed(place: RingPlace | None, known: Known, grows: bool) -> RingPlace | 
             return RingPlace(0, POINTS if grows else 0)
         case Change.GO:
             return place and RingPlace(place.share, 0)
+        case Change.QUIT:
+            return RingPlace(place.share, 0) if place and place.goal else None
         case Change.KEEP:
             return place
         case Change.OUT:

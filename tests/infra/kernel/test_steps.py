@@ -89,6 +89,19 @@ def test_with_one_step_what_one_that_leaves_has_goes_at_once() -> None:
     assert after({"b1": FULL, "b2": RingPlace(0, 0)}, {"b1": HERE, "b2": HERE}, steps=1) == {"b1": FULL, "b2": RingPlace(0, 0)}
 
 
+@pytest.mark.parametrize("steps", [0, 1, 8])
+def test_one_that_leaves_for_too_long_goes_at_once_behind_a_view_that_says_that_it_leaves(steps: int) -> None:
+    """DPS-13: where it was alone, or all left, it was to have everything. It must not look like one that is dead."""
+    before, known = {"b2": RingPlace(32, 256)}, {"b1": HERE, "b2": OVERDUE}
+    places = [before]
+    while len(places) == 1 or places[-1] != places[-2]:
+        places.append(after(places[-1], known, settled=False, steps=steps))
+    assert places[-1] == {"b1": FULL}
+    assert places[-3]["b2"] == RingPlace(32, 0)
+    assert not places[-3]["b1"].share, "and who comes has nothing before"
+    assert after(before, {"b2": OVERDUE}).keys() == {"b2"}, "nobody is there who takes over"
+
+
 def test_without_steps_who_is_here_has_everything() -> None:
     assert at_once({"b2": HERE, "b1": LEAVING, "b3": GONE}) == {"b2": FULL}
 
@@ -107,13 +120,16 @@ def test_whatever_comes_leaves_and_dies_shares_move_towards_their_goal_and_someb
     for news, settled in history:
         known |= news
         before, places = places, after(places, known, settled=settled, steps=steps)
+        out = before.keys() - places.keys()
+        assert all(known[slot] is GONE or not before[slot].goal for slot in out), "one that leaves must not look like one that is dead"
         assert not places or (any(place.share for place in places.values()) and any(place.goal for place in places.values()))
-        assert places.keys() <= {slot for slot in SLOTS if known[slot] in (HERE, LEAVING)}
+        assert places.keys() <= {slot for slot in SLOTS if known[slot] is not GONE}
+        assert all(known[slot] is not OVERDUE or slot in before for slot in places)
         if steps > 1 and before.keys() & places.keys() and sum(place.share for place in before.values()):
             width = -(-POINTS // steps)
             moved = [abs(place.share - before[slot].share) for slot, place in places.items() if slot in before]
             assert max(moved) <= width or not any(before[slot].share for slot in places if slot in before)
-    for _ in range(max(steps, 1) + 2):
+    for _ in range(max(steps, 1) + 4):
         places = after(places, known, settled=True, steps=steps)
     assert after(places, known, settled=True, steps=steps) == places
     assert all(place.share == place.goal for place in places.values())
