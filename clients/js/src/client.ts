@@ -58,6 +58,8 @@ export interface ClientEvents {
   ended: Ended;
   /** Topics of friends are followed from now on, or no longer; see `follow`. */
   friends: FriendNews;
+  /** What was asked by name: topics, and whether they are followed from now on. Parts that follow the same ones hear of it. */
+  asked: readonly [topics: readonly string[], follows: boolean];
   offloaded: Offloaded;
   announcement: Announcement;
   /** A stored notification of the user: each once, ascending by mark, whether it came live or was pulled. */
@@ -168,12 +170,19 @@ export class Client extends Emitter<ClientEvents> {
    * asks again if that breaks. Raises Refused: none of the new ones is followed then.
    */
   subscribe(topics: string | Iterable<string>, { wait = "local", lasting = true }: { readonly wait?: Wait; readonly lasting?: boolean } = {}): Promise<Installed> {
-    return this.#topics.subscribe(listed(topics), wait, lasting);
+    const wanted = listed(topics);
+    this.emit("asked", [wanted, true]);
+    return this.#topics.subscribe(wanted, wait, lasting);
   }
 
   /** Stops following `topics`: none of their events arrives after it returns, but of those of friends. Raises Refused. */
-  unsubscribe(topics: string | Iterable<string>): Promise<void> {
-    return this.#topics.unsubscribe(listed(topics));
+  async unsubscribe(topics: string | Iterable<string>): Promise<void> {
+    const unwanted = listed(topics);
+    try {
+      await this.#topics.unsubscribe(unwanted);
+    } finally {
+      this.emit("asked", [unwanted, false]);
+    }
   }
 
   /**
@@ -283,7 +292,7 @@ export class Client extends Emitter<ClientEvents> {
       case "announcement":
         return this.emit("announcement", announcementOf(message));
       case "error":
-        return console.warn(`segue: the server complains about something that nobody waits for: ${String(message["code"])}: ${String(message["reason"])}`);
+        return console.warn(`segue: the server complains: ${String(message["code"])}: ${String(message["reason"])}`);
     }
   }
 

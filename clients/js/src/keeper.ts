@@ -180,7 +180,7 @@ export class Keeper {
       this.#connection.resolve(connection);
       const installed = await this.#resubscribe(connection, [...this.topics], this.ofFriends !== undefined);
       this.ears.tell({ phase: "connected", url, site: welcome.site, user: welcome.user, timeMs: welcome.time_ms, installed });
-      void this.#askAgain(connection, installed).catch(() => undefined);
+      void this.#askAgain(connection, installed).catch((error) => this.close(error));
       return await connection.ended.promise;
     } catch (error) {
       if (!(error instanceof ConnectionLost)) throw error;

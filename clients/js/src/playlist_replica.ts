@@ -32,6 +32,9 @@ function followed(client: Client, topic: string, change: number): number {
   return count;
 }
 
+/** Whether a replica subscribes at this moment, and not the application. */
+let isAsking = false;
+
 /** What a replica tells, by name. */
 export interface ReplicaEvents {
   /** Something else is shown, or another number of edits waits. */
@@ -80,6 +83,7 @@ export class PlaylistReplica extends Emitter<ReplicaEvents> {
       client.on("state", (state) => state.phase === "connected" && state.installed.recovered !== true && this.#do(this.#core.reload())),
       // It may still be seen when its owner is a friend no longer.
       client.on("friends", ({ left }) => left.includes(topic) && this.#own() && void this.#followItself()),
+      client.on("asked", ([topics, follows]) => topics.includes(topic) && this.#asked(follows)),
       client.on("ended", ({ topics }) => {
         for (const each of topics) if (each.topic === topic) this.#do(this.#core.gone(each.code, each.reason));
       }),
@@ -103,13 +107,27 @@ export class PlaylistReplica extends Emitter<ReplicaEvents> {
     return true;
   }
 
+  /** Leaves the topic to the others who follow it. Returns whether nobody does now. */
+  #disown(): boolean {
+    if (!this.#isOurs) return false;
+    this.#isOurs = false;
+    return !followed(this.client, this.topic, -1);
+  }
+
+  /** Takes note that the application has subscribed the topic, or has unsubscribed it. */
+  #asked(follows: boolean): void {
+    if (!follows) {
+      if (this.#own() || this.#isOurs) void this.#followItself();
+    } else if (!isAsking) this.#disown();
+  }
+
   /** Follows the topic itself from now on, and loads what was missed meanwhile. */
   async #followItself(): Promise<void> {
     try {
       await this.#subscribe();
       this.#do(this.#core.reload());
     } catch (error) {
-      if (!this.#isOpen) return;
+      if (!this.#isOpen || this.client.state?.phase === "closed") return;
       if (!(error instanceof Refused)) throw error;
       if (error.code.reconnect) this.#afterPause(() => (void this.#followItself(), []));
       else this.#do(this.#core.gone(error.code.name, error.reason));
@@ -117,7 +135,10 @@ export class PlaylistReplica extends Emitter<ReplicaEvents> {
   }
 
   async #subscribe(): Promise<void> {
-    const { rejected } = await this.client.subscribe(this.topic, { lasting: false });
+    isAsking = true;
+    const asked = this.client.subscribe(this.topic, { lasting: false });
+    isAsking = false;
+    const { rejected } = await asked;
     for (const { code, reason } of rejected) throw refusal(code, reason);
   }
 
@@ -128,9 +149,7 @@ export class PlaylistReplica extends Emitter<ReplicaEvents> {
     this.#wake();
     for (const stop of this.#stops) stop();
     for (const timer of this.#timers) clearTimeout(timer);
-    if (!this.#isOurs) return;
-    this.#isOurs = false;
-    if (!followed(this.client, this.topic, -1)) await this.client.unsubscribe(this.topic);
+    if (this.#disown()) await this.client.unsubscribe(this.topic);
   }
 
   /** Returns when all edits are made or refused, or the replica is closed. */

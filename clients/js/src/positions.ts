@@ -10,11 +10,13 @@ export interface Kept {
   readonly positions: ReadonlyMap<string, Position>;
 }
 
+/** A topic. The point is "" where it is that of the topic before it: mostly all have the same one. */
 type Saved = readonly [topic: string, point: string | null, sites: readonly (readonly [site: string, places: readonly Place[]])[]];
 
 /** Returns `kept` as a text. Of more topics than a client has positions in, the first ones are left out. */
 export function written({ user, positions }: Kept): string {
-  const topics: Saved[] = [...positions].slice(-MAX_TOPICS).map(([topic, { point, sites }]) => [topic, point, [...sites]]);
+  let last: string | undefined;
+  const topics: Saved[] = [...positions].slice(-MAX_TOPICS).map(([topic, { point, sites }]) => [topic, point && (point === last ? "" : (last = point)), [...sites]]);
   return JSON.stringify({ version: VERSION, user, topics });
 }
 
@@ -28,7 +30,9 @@ export function read(text: string): Kept {
   }
   if (typeof saved?.version === "number" && saved.version > VERSION) throw unreadable(`its version is ${saved.version}, ours ${VERSION}`);
   if (typeof saved?.user !== "string" || !isListOf(isSaved, saved.topics, MAX_TOPICS)) throw unreadable("it has other fields");
-  return { user: saved.user, positions: new Map(saved.topics.map(([topic, point, sites]) => [topic, { point, sites: new Map(sites) }])) };
+  let last: string | null = null;
+  const positions = saved.topics.map(([topic, point, sites]) => [topic, { point: point === null ? point : (last = point || last), sites: new Map(sites) }] as const);
+  return { user: saved.user, positions: new Map(positions) };
 }
 
 function unreadable(why: string): Misuse {

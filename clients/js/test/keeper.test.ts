@@ -89,3 +89,21 @@ test("when the network is back, nobody waits for the rest of the delay", async (
   window.dispatchEvent(new Event("online"));
   assert.deepEqual(states.map(({ phase }) => phase), ["closed"]);
 });
+
+test("an error of the token function ends the client also where a topic is asked for again", { timeout: 10_000 }, async () => {
+  const server = new ScriptedServer();
+  let calls = 0;
+  const client = clientOf(server, {
+    subscriptionTokens: () => {
+      if (++calls === 3) throw new RangeError("nobody is logged in");
+      return [];
+    },
+  });
+  await client.connect();
+  await client.subscribe(BOB);
+  server.answers["subscribe"] = (message) => subscribed(message, { rejected: [{ topic: BOB, code: "unavailable", reason: "" }] });
+  const closed = next(client, "state", ({ phase }) => phase === "closed");
+  (await server.nextPeer()).drop();
+  await closed;
+  await assert.rejects(client.subscribe(EVE), /nobody is logged in/);
+});

@@ -15,6 +15,20 @@ test("what is written is read again", () => {
   assert.deepEqual(read(written(kept)), kept);
 });
 
+test("a point that topics have in common is written once", () => {
+  const sites = new Map([["sto", [[7, 5]] as const]]);
+  const points = ["p1", "p1", null, "p1", "p2", "p2", "p1"];
+  const kept = { user: "alice", positions: new Map<string, Position>(points.map((point, number) => [`t${number}`, { point, sites }])) };
+  const text = written(kept);
+  assert.deepEqual(text.match(/"p\d"/g), ['"p1"', '"p2"', '"p1"']);
+  assert.deepEqual(read(text), kept);
+});
+
+test("a text of a client that wrote each point is read", () => {
+  const text = JSON.stringify({ version: 1, user: "alice", topics: ["t0", "t1"].map((topic) => [topic, "p1", []]) });
+  assert.deepEqual([...read(text).positions.values()].map(({ point }) => point), ["p1", "p1"]);
+});
+
 test("anything else says what to do", () => {
   const whole = JSON.parse(written({ user: "alice", positions: POSITIONS })) as { topics: unknown[][] };
   const broken = [
