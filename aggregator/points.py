@@ -13,6 +13,7 @@ from infra.kernel.frames import (
     Fence,
     Fenced,
     Heartbeat,
+    Inherited,
     Keeps,
     Leaving,
     Lost,
@@ -168,6 +169,7 @@ class AccessPoints:
         """Notes a link to a broker: where it is another process than before, what it owned may lack something."""
         if (ring := self._losses.link_up(slot, incarnation)) is not None:
             self._owner_lost(slot, ring)
+        self.follow_ring()  # it may have said another view
 
     def broker_down(self, slot: str) -> None:
         """Notes that the link to a broker is lost."""
@@ -315,9 +317,9 @@ class AccessPoints:
             point.fence = None
 
     def _is_through(self, fence: "_Fence") -> bool:
-        """Tells whether nothing comes any more that was sent before. Who does not answer is not waited for for long."""
+        """Tells whether nothing comes any more that was sent before, also by heirs. Who does not answer is not waited for for long."""
         announcer, beats = self._brokers.announcer, self._beat - fence.beat
-        if beats <= CAUGHT_UP_BEATS and not announcer.has_caught_up:
+        if beats <= CAUGHT_UP_BEATS and (self._orphaned or not announcer.has_caught_up):
             return False
         return announcer.has_done(fence.told) and (beats > FENCE_BEATS or announcer.has_answered(fence.told))
 
@@ -376,4 +378,4 @@ class FeedingLink:
 
 
 def _has_news(frames: Iterable[AnyFrame]) -> bool:
-    return any(isinstance(frame, Applied | Heartbeat) for frame in frames)
+    return any(isinstance(frame, Applied | Heartbeat | Inherited) for frame in frames)

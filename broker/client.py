@@ -78,6 +78,7 @@ class SiteClient:
         self._announces = wanted is not None
         self.forwarder = Forwarder(max_forward_bytes)
         self.links: dict[str, Link] = {}
+        self._processes: dict[str, int] = {}
         # The kinds of topics that have copies at the site. What a broker of theirs still sends when it is out of the view, its heir has.
         self.copied: Collection[str] = ()
         # What brokers have left that are gone without a word, or were. One may be back as another process before all heirs have answered.
@@ -115,8 +116,9 @@ class SiteClient:
         if self._book is not None:
             self._book.meet(link)
         self.forwarder.up(slot, link)
+        former, self._processes[slot] = self._processes.get(slot), link.peer.incarnation
         if self._announces:
-            self.announcer.node_up(slot, link, self._resume(slot, link))
+            self.announcer.node_up(slot, link, self._resume(slot, link), is_other=former not in (None, link.peer.incarnation))
             # Perhaps not the view that holds, or none: then this says only that nothing is missing of what was wanted before. The answer is
             # `Sealed`: a broker that has gone over to a view between its hello and the link has told everybody but us.
             link.send(Announced(self._announced))

@@ -1,13 +1,13 @@
 """A node that is told which topics are wanted (`announcer`): what it was sent, and what of that it has done. Pure."""
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from .outlet import Outlet
 from .topics import Topic
 
-# So many topics are remembered as fresh for a node without a link.
+# So many topics are remembered as fresh for a node without a link, and as undelivered.
 MAX_FRESH: Final = 1 << 20
 
 
@@ -20,20 +20,25 @@ class AnnouncedNode:
     - `open`: changes with topics that are new to it, and that it has not said to be done.
     - `fresh`: topics that were new to it, or to another node, when its link broke, or are wanted since; None before a link broke. One that
       moves to it then has come by another way before.
+    - `undelivered`: topics that were new to a former process of it, or are wanted since that was gone; None where the ring has been changed
+      since. Another process that says to deliver them has nothing of what the former one had.
     """
 
-    __slots__ = ("applied", "done", "fresh", "open", "outlet", "sent")
+    __slots__ = ("applied", "done", "fresh", "open", "outlet", "sent", "undelivered")
 
     def __init__(self) -> None:
         self.sent = 0
+        self.undelivered: set[Topic] | None = None
         self.outlet: Outlet | None = None
         self.open: deque[tuple[int, Sequence[Topic]]] = deque()
         self.fresh: set[Topic] | None = None
         self._begin()
 
-    def up(self, outlet: Outlet) -> set[Topic]:
-        """Goes on over a new link. Returns what was fresh."""
+    def up(self, outlet: Outlet, *, is_other: bool = False) -> set[Topic]:
+        """Goes on over a new link, `is_other`: to another process. Returns what was fresh."""
         fresh, self.fresh = self.fresh or set(), None
+        if is_other:
+            self.undelivered = fresh | (self.undelivered or set())
         self.outlet = outlet
         self._begin()
         return fresh
@@ -51,9 +56,10 @@ class AnnouncedNode:
         self.applied: dict[str, int] = {}
         self.open.clear()
 
-    def unanswered(self) -> set[Topic]:
-        """Returns the topics that were new to it, and that it has not said to be done."""
-        return (self.fresh or set()).union(*(topics for _, topics in self.open))
+    def unanswered(self, *, is_lost: bool) -> set[Topic]:
+        """Returns the topics that were new to it, and that it has not said to be done. Where `is_lost`, its former process counts, too."""
+        former = self.undelivered if is_lost and self.undelivered is not None else ()
+        return (self.fresh or set()).union(former, *(topics for _, topics in self.open))
 
     def told(self, topics: Sequence[Topic]) -> None:
         """Notes that the last change had `topics`, which are new to the node."""
@@ -62,12 +68,14 @@ class AnnouncedNode:
         elif self.fresh is not None:
             self.fresh.update(topics)
 
-    def refresh(self, topics: Iterable[Topic]) -> None:
-        """Notes that `topics` are new to another node."""
-        if self.fresh is not None and len(self.fresh) < MAX_FRESH:
-            self.fresh.update(topics)
+    def refresh(self, topics: Collection[Topic]) -> None:
+        """Notes that `topics` are new to this node or to another one."""
+        for known in (self.fresh, self.undelivered):
+            if known is not None and len(known) < MAX_FRESH:
+                known.update(topics)
 
     def close(self, topics: Iterable[Topic]) -> None:
         """Notes that `topics` are not wanted any more."""
-        if self.fresh is not None:
-            self.fresh.difference_update(topics)
+        for known in (self.fresh, self.undelivered):
+            if known is not None:
+                known.difference_update(topics)

@@ -89,15 +89,15 @@ class Announcer:
         self._is_going_on = False
         self._beat = 0
 
-    def node_up(self, slot: str, outlet: Outlet, resume: Callable[[int], None] | None = None) -> None:
-        """Announces to `slot`, to which a link stands, everything that it owns.
+    def node_up(self, slot: str, outlet: Outlet, resume: Callable[[int], None] | None = None, *, is_other: bool = False) -> None:
+        """Announces to `slot`, to which a link stands, everything that it owns. `is_other`: it is another process than at the last link.
 
         `resume(n)`: is given where the node goes on where its last link broke. It is called before anything is announced. Changes up to `n`
         will repeat what that link had installed, and later ones are new.
         """
         self._finish_move()
         node = self._node(slot)
-        fresh = node.up(outlet)
+        fresh = node.up(outlet, is_other=is_other)
         mine = self._owned_by(slot)
         again = [] if resume is None else [pair for pair in mine if pair[1] not in fresh]
         if resume is not None:
@@ -115,7 +115,7 @@ class Announcer:
         node.down()
         self._finish_move()
         for other in self._nodes.values():
-            node.refresh(topic for _, topics in other.open for topic in topics)
+            node.refresh([topic for _, topics in other.open for topic in topics])
         self._start_over()
 
     def set_view(self, view: View, moved: Callable[[], None] | None = None) -> bool:
@@ -128,8 +128,12 @@ class Announcer:
             return False
         self._finish_move()
         before, self.ring, self.view = self.ring, view.ring, view
-        unanswered = {slot: node.unanswered() for slot, node in self._nodes.items()}
-        self._moving = MovingTopics(before, self.ring, self._rows, unanswered, at_once=moved is not None)
+        is_lost, shares = moved is not None, view.share_of
+        unanswered = {slot: node.unanswered(is_lost=is_lost) for slot, node in self._nodes.items()}
+        for slot, node in self._nodes.items():
+            if not shares.get(slot):  # what a former process of it had is others' now
+                node.undelivered = None
+        self._moving = MovingTopics(before, self.ring, self._rows, unanswered, at_once=is_lost)
         self._moved, self._had = moved, [site for site, mark in self.reached.items() if mark]
         self._begin_work()
         if self._moving is not None:
@@ -155,10 +159,11 @@ class Announcer:
         """Announces topics that are newly wanted, as (row, topic), to their owners."""
         for slot, mine in self._by_owner(news).items():
             self._tell(slot, mine, new=True)
+            topics = [topic for _, topic in mine]
             if self.keeps_former:
-                self.unserved.update(topic for _, topic in mine)
+                self.unserved.update(topics)
             for node in self._nodes.values():
-                node.refresh(topic for _, topic in mine)
+                node.refresh(topics)
 
     def reweigh(self, pairs: Iterable[tuple[int, Topic]]) -> None:
         """Announces topics again, as (row, topic), that are wanted and of which another gain is to be told."""

@@ -171,6 +171,40 @@ async def test_what_an_heir_says_of_a_broker_counts_also_where_that_is_back_alre
     assert await site.lost() == (set() if has_everything else {topic for topic in LISTS if BOTH.ring.owner(topic) == "b2"})
 
 
+@pytest.mark.parametrize("is_back", [True, False])
+async def test_a_fence_waits_for_what_heirs_give_of_a_broker_that_is_lost(is_back: bool) -> None:
+    """DPS-11, DPS-18: whoever comes has had that from another aggregator, and whoever goes would not get it."""
+    site = RestartedSite()
+    site.point.frames([Fence(7)])
+    site.answer("b1")
+    if is_back:
+        site.restart()
+        site.answer("b2")
+        assert site.fenced() == [], "its next process has nothing of what it had sent"
+    else:
+        site.points.broker_down("b2")
+        site.brokers.link_down(site.links["b2"])
+    site.hear("b1", Heartbeat(LEFT))
+    site.answer("b1")
+    assert site.fenced() == []
+    site.hear("b1", Inherited("b2", ["playlist"]))
+    site.points.tell_all()
+    assert site.fenced() == [7]
+
+
+async def test_a_fence_does_not_wait_for_heirs_that_say_nothing_for_ever() -> None:
+    """DPS-5: the access point may have nobody else who delivers."""
+    site = RestartedSite()
+    site.point.frames([Fence(7)])
+    site.restart()
+    site.answer("b2")
+    site.hear("b1", Heartbeat(LEFT))
+    site.answer("b1")
+    for _ in range(CAUGHT_UP_BEATS + 1):
+        site.points.tick()
+    assert site.fenced() == [7]
+
+
 @pytest.mark.parametrize("hung", [True, False])
 async def test_what_an_heir_has_said_of_one_loss_says_nothing_of_the_next(hung: bool) -> None:
     """DPS-8: also where the first was none, since the broker only hung."""

@@ -45,8 +45,8 @@ class ClientOfTwo:
     def note(self) -> None:
         self.progressed.set()
 
-    def linked(self, slot: str) -> Link:
-        hello = Hello("broker", slot, "sto", 1, 1, self.told, tags=HIGHEST_TAG)
+    def linked(self, slot: str, process: int = 1) -> Link:
+        hello = Hello("broker", slot, "sto", process, 1, self.told, tags=HIGHEST_TAG)
         link = Link(self.wires[slot], hello, f"x{slot[1]}", 0.0, Link.flush)
         self.client.link_up(link)
         return link
@@ -102,6 +102,22 @@ def test_who_hears_of_the_view_without_a_broker_and_of_the_one_with_its_new_proc
     two.hear("b2", Inherited("b1", ["playlist"]))
     assert two.client.bequests["b1"].heirs == {"b2": ["playlist"]}
     assert two.client.bequests["b1"].ring.slots == LEFT.slots
+
+
+@pytest.mark.parametrize("process", [1, 2])
+def test_an_heir_hears_behind_the_loss_of_what_the_lost_process_of_a_broker_had_not_said_to_deliver(process: int) -> None:
+    """DPS-11, DPS-18: its link was half open when an access point came that had had the topic by another aggregator, which went."""
+    core = AggregatorCore()
+    two, point = ClientOfTwo(core=core), core.open(Mock())
+    topic = next(topic for topic in (user_topic(f"u{n}") for n in range(40)) if BOTH.ring.owner(topic) == "b1")
+    two.hear("b1", Heartbeat(BOTH, {7: 5, 70: 1}))
+    two.client.want(core.subscribe(point, [topic], [0]))
+    two.client.link_down(two.links["b1"])
+    two.links["b1"] = two.linked("b1", process)
+    two.hear("b1", Applied(9, {"sto": 9}, {7 if process == 1 else 9: 6}))
+    two.hear("b2", Heartbeat(LEFT, {8: 10}))
+    told = [type(frame) for frame in two.wires["b2"].sent if isinstance(frame, Bereft) or (isinstance(frame, Subscribe) and frame.topics)]
+    assert told == ([Subscribe, Bereft] if process == 1 else [Bereft, Subscribe])
 
 
 @pytest.mark.parametrize(

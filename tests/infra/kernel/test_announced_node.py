@@ -30,13 +30,25 @@ def test_what_a_node_has_not_said_to_be_done_when_its_link_breaks_is_fresh_on_th
     """DPS-10: it may have got nothing of that. The rest it has had, and goes on with."""
     node = linked(ANN, BOB)
     node.open.popleft()
-    assert node.unanswered() == {BOB}
+    assert node.unanswered(is_lost=False) == {BOB}
     node.down()
     node.told([CYD])
-    assert node.unanswered() == {BOB, CYD}
+    assert node.unanswered(is_lost=False) == {BOB, CYD}
     node.close([CYD])
     assert node.up(Silent()) == {BOB}
-    assert node.unanswered() == set()
+    assert node.unanswered(is_lost=False) == set()
+
+
+def test_what_another_process_says_to_deliver_its_former_one_did_not_until_that_is_lost() -> None:
+    """DPS-18: as far as it had not said so, or was told of it since."""
+    node = linked(ANN)
+    node.down()
+    node.told([BOB])
+    node.up(Silent(), is_other=True)
+    node.refresh([CYD])
+    node.close([BOB])
+    assert node.unanswered(is_lost=True) == {ANN, CYD}
+    assert node.unanswered(is_lost=False) == set(), "as planned, it is this process that hands over"
 
 
 def test_a_node_that_never_had_a_link_has_nothing_fresh_and_one_without_a_link_hears_of_what_others_are_told() -> None:

@@ -508,6 +508,45 @@ def test_what_a_node_had_not_said_to_deliver_is_new_to_the_next_owner_too() -> N
     assert again.topics(first=known[0] + 1) == {*TOPICS[4:6]}
 
 
+def test_what_another_process_of_a_node_says_to_deliver_is_new_to_the_next_owner_where_the_former_one_did_not() -> None:
+    """DPS-18: an heir knows what the former process had let out, and not what of it was wanted here by then."""
+    wanted, moved = dict(enumerate(TOPICS[:1])), list[set[bytes]]()
+    announcer = Announcer(HERE, lambda: wanted.items())
+    announcer.set_view(View(1, ("b1",)))
+    logs, owner = [_Log(), _Log(), _Log()], _Log()
+    announcer.node_up("b2", owner)
+
+    def want(row: int) -> None:
+        wanted[row] = TOPICS[row]
+        announcer.want([(row, TOPICS[row])])
+
+    def answer(log: _Log) -> None:
+        announcer.applied("b1", log.frames[-1].n, {HERE: 1})  # type: ignore[attr-defined]
+
+    announcer.node_up("b1", logs[0])
+    answer(logs[0])
+    want(1)
+    announcer.node_down("b1")
+    want(2)
+    announcer.node_up("b1", logs[1], is_other=True)
+    want(3)
+    want(4)
+    announcer.unwant([wanted.pop(4)])
+    answer(logs[1])
+    announcer.node_down("b1")
+    announcer.node_up("b1", logs[2])
+    answer(logs[2])
+    announcer.set_view(View(2, ("b2",)), lambda: moved.append(owner.topics()))
+    assert moved == [{TOPICS[0]}]
+    assert owner.topics() == {*TOPICS[:4]}
+    # It is in the view again, and all has come from this process.
+    announcer.set_view(View(3, ("b1",)))
+    answer(logs[2])
+    owner.frames.clear()
+    announcer.set_view(View(4, ("b2",)), lambda: moved.append(owner.topics()))
+    assert moved[1] == {*TOPICS[:4]}
+
+
 def test_gains_go_with_what_is_announced_and_again_when_they_change_or_topics_move() -> None:
     """DPS-20: about how many follow is told to the owner, to a new owner, and over a link that comes back."""
     wanted, gains = dict(enumerate(TOPICS[:4])), [1, 2, 3, 4]
