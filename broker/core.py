@@ -63,6 +63,7 @@ class BrokerCore:
     - `owns(topic)`: tells whether a topic is this broker's.
     - `keeps(topics)`: tells of each whether it is recorded for a while when nobody follows it; None while topics go to other brokers.
     - `awaits(topic)`: tells whether somebody may come back for one that nobody follows, of whom only a former owner knew.
+    - `came_at()`: returns the stamp at which topics had come here from other brokers for the last time; None while some are coming.
     - `astray(body)`: takes events of other sites which nobody wants here any more. The owner of their topic by now may want them.
 
     A subscribing link is a number, the *bit*: bit `b` of a row's mask says that link `b` wants the row's topic.
@@ -79,6 +80,7 @@ class BrokerCore:
         keeps: Keeps = lambda topics: [True] * len(topics),
         awaits: Callable[[Topic], bool] = lambda topic: False,
         astray: Callable[[bytes], None] = lambda body: None,
+        came_at: Callable[[], int | None] = lambda: 0,
     ) -> None:
         self.fanout = Fanout()
         self.interest = self.fanout.interest
@@ -98,7 +100,7 @@ class BrokerCore:
         self.window = window
         self.laggards = Laggards(self.fanout, window) if window is not None else None
         self.unheard = UnheardTopics(window) if window is not None else None
-        self.recorded = RecordedRows(self.interest, self._links, window, keeps, awaits)
+        self.recorded = RecordedRows(self.interest, self._links, window, keeps, awaits, came_at)
         self.owns, self._astray = owns, astray
         # Returns how far copies have gone that links have got up to a stamp (None: up to now); None where there are no copies.
         self.marks: Marks | None = None

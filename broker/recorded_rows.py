@@ -10,7 +10,7 @@ from typing import Final
 
 from infra.kernel.events import origin_if_sound, topic_in
 from infra.kernel.interest import LINKS, Interest
-from infra.kernel.topics import Topic, kind_of, tag_of
+from infra.kernel.topics import Kind, Topic, kind_of, tag_of
 
 from .lingering import Lingering
 from .link_masks import LinkMasks
@@ -33,6 +33,7 @@ class RecordedRows:
 
     - `keeps(topics)`: tells of each whether it is recorded for a while when nobody follows it; None while topics go to other brokers.
     - `awaits(topic)`: tells whether somebody may come back for one that nobody follows, of whom only a former owner knew.
+    - `came_at()`: returns the stamp at which topics had come here from other brokers for the last time; None while some are coming.
     """
 
     def __init__(
@@ -42,10 +43,11 @@ class RecordedRows:
         window: EventWindow | None,
         keeps: Keeps,
         awaits: Callable[[Topic], bool],
+        came_at: Callable[[], int | None],
     ) -> None:
         self.lingering = Lingering()
         self._interest, self._links, self._window = interest, links, window
-        self._keeps, self._awaits = keeps, awaits
+        self._keeps, self._awaits, self._came_at = keeps, awaits, came_at
         # What was left while topics go to other brokers: mostly it is what goes, and of that no time has to be kept. What was left again
         # and again meanwhile may stand here several times.
         self._going: Rows = []
@@ -125,11 +127,20 @@ class RecordedRows:
         if self._window is None:
             return [], []
         self._window.tick(now_s)
-        due = [*self.lingering.due(self._window.too_old)]
+        due = [*self.lingering.due(self._may_end(self._window))]
         if due and self._going:  # what was left anew since then waits until it is known whether it goes
             going = {*self._going}
             due = [pair for pair in due if pair not in going]
         return self._ended(due)
+
+    def _may_end(self, window: EventWindow) -> Callable[[Kind], int]:
+        """Returns the stamp, of a kind of topics, before which something must have been left to end now.
+
+        What was left while it came here is asked for from the moment on in which it had come, by those who were with its former owner. So
+        nothing ends before that moment is too old, too: it would look as if nothing had been published since.
+        """
+        came_at = self._came_at()
+        return lambda kind: limit if came_at is not None and (limit := window.too_old(kind)) > came_at else 0
 
     def hand_over(self, mine: Mine) -> Iterator[tuple[Rows, Rows]]:
         """Ends, in parts, the recording of what was left and another broker records by now. Yields what `tick` returns.

@@ -79,7 +79,18 @@ class Broker:
         epoch = born_ms << SLOT_BITS | sorted(options.sites[self.site]).index(self.node)
         record = context.capture.event if context.capture is not None else None
         self.window = EventWindow(epoch, options.window, options.window_bytes) if options.window else None
-        self.core = BrokerCore(self.site, epoch, self._owner_at, record, self.window, self._owns, self._keeps, self._awaits, self._stray)
+        self.core = BrokerCore(
+            self.site,
+            epoch,
+            self._owner_at,
+            record,
+            self.window,
+            self._owns,
+            self._keeps,
+            self._awaits,
+            self._stray,
+            lambda: self.tenure.came_at,
+        )
         self.links = Node((BROKER, self.node, self.site), context, self, timing=options.link)
         self.mesh = Mesh(options, self.links, born_ms, self._view_changed)
         self.handover = Handover(self.node, options.max_handover_bytes)

@@ -98,6 +98,11 @@ class Tenure:
         """Whether every change is over: nothing of former owners is on its way."""
         return not self._changes or self._changes[-1].over > 0
 
+    @property
+    def came_at(self) -> int | None:
+        """The stamp at which the last change was over, 0 where none is known; None while one is not over."""
+        return 0 if not self._changes else self._changes[-1].over or None
+
     def split(self, view: View, stamp: int) -> None:
         """Notes that until `stamp` another part of the site went by `view`."""
         self._splits.append((stamp, view))

@@ -38,19 +38,21 @@ class Recording:
     """A core with a window of users' topics, an aggregator, and a broker of another site.
 
     - `kept_on`: whether it records topics that are left. `is_moving`: whether topics go to other brokers.
-    - `awaited`: those that somebody may come back for.
+    - `awaited`: those that somebody may come back for. `came_at`: when topics came here for the last time.
     """
 
     def __init__(self) -> None:
         self.window = EventWindow(7, {Kind.USER: WindowBounds(seconds=2.0)}, 1 << 20)
         self.kept_on, self.is_moving = True, False
         self.awaited: set[Topic] = set()
+        self.came_at: int | None = 0
         self.core = BrokerCore(
             "sto",
             7,
             window=self.window,
             keeps=lambda topics: None if self.is_moving else [self.kept_on] * len(topics),
             awaits=self.awaited.__contains__,
+            came_at=lambda: self.came_at,
         )
         self.here, self.lon = Receiver(), Receiver()
         self.near, self.far = self.core.open(self.here, False), self.core.open(self.lon, True, ("lon", "b1"))
@@ -208,6 +210,21 @@ def test_a_topic_that_comes_from_another_broker_is_recorded_though_nobody_follow
     assert len(site.core.recorded.lingering) == 2
     assert BrokerCore("sto", 1).recorded.adopt([(mix, True)]) == []
     assert BrokerCore("sto", 1).recorded.pairs([]) == []
+
+
+def test_a_topic_that_was_left_while_it_came_ends_when_the_moment_in_which_it_had_come_is_too_old() -> None:
+    """DPS-4, DPS-5: who was with its former owner asks for what came behind that moment."""
+    site = Recording()
+    site.came_at = None
+    site.core.recorded.adopt([(DAN, True)])
+    assert site.ticks(0.0, 1.0, 2.0, 3.0) == [([], [])] * 4, "topics are still coming"
+    site.core.publish(event(DAN))
+    site.came_at = site.window.stamp
+    assert site.ticks(4.0, 5.0) == [([], [])] * 2
+    assert site.kept() == [1]
+    ended = site.ticks(*map(float, range(6, 12)))
+    assert ended.index(([DAN], [DAN])) == 0
+    assert site.window.too_old(Kind.USER) > site.came_at
 
 
 @pytest.mark.parametrize("is_copied", [False, True])

@@ -42,6 +42,18 @@ def test_what_came_before_a_change_of_owners_is_elsewhere() -> None:
     assert (tenure.has_moved(OTHER), tenure.has_moved(MINE)) == (True, False)
 
 
+def test_it_is_known_when_topics_came_for_the_last_time() -> None:
+    """DPS-4"""
+    tenure = Tenure("b1", 7)
+    assert tenure.came_at == 0
+    tenure.begin(TWO, ONE)
+    assert tenure.came_at is None
+    tenure.end(10, oldest=0)
+    assert tenure.came_at == 10
+    tenure.end(12, oldest=11)
+    assert tenure.came_at == 0, "nobody asks for what came before that any more"
+
+
 def test_a_broker_that_begins_has_owned_nothing_before() -> None:
     tenure = Tenure("b1", 7)
     tenure.begin(NOBODY, ONE)
