@@ -50,6 +50,9 @@ class Recaller:
     def owns_now(self) -> None:
         """Notes that no handover is going on: former owners have nothing on its way any more."""
         if (window := self._core.window) is not None:
+            if self._tenure.is_taking_over:
+                # The last stamp may be one of before. Whoever has it may lack what a former owner had last, and did not hand over.
+                window.give_stamp()
             self._tenure.end(window.stamp, window.oldest)
 
     def answers(self, asker: RecallingLink, recall: Recall) -> Iterator[Recalled]:

@@ -103,6 +103,11 @@ class Tenure:
         """The stamp at which the last change was over, 0 where none is known; None while one is not over."""
         return 0 if not self._changes else self._changes[-1].over or None
 
+    @property
+    def is_taking_over(self) -> bool:
+        """Whether a change is not over by which topics may have come from other brokers."""
+        return not self.is_over and any(not change.over and change.before.slots for change in self._changes)
+
     def split(self, view: View, stamp: int) -> None:
         """Notes that until `stamp` another part of the site went by `view`."""
         self._splits.append((stamp, view))

@@ -14,7 +14,7 @@ these topics, under stamps of its own. It also keeps the place that it had there
 that, and no link that is behind gets it a second time.
 
 Time is the node's, in seconds. It comes with `tick`, so an event is kept for up to a tick longer than its kind says. A tick takes a stamp,
-too: so a stamp tells when it was given, also while nothing is published.
+too, and so does a broker that has taken over topics: so a stamp tells when it was given, also while nothing is published.
 """
 
 from array import array
@@ -242,16 +242,20 @@ class EventWindow:
 
     def tick(self, now_s: float) -> None:
         """Drops what is too old at `now_s`."""
-        self.stamp += 1
-        self._rows.append(0)
-        self._bodies.append(None)
-        self.used_bytes += PLACE_BYTES
+        self.give_stamp()
         for age in self._ages.values():
             if (limit := age.limit(now_s, self.stamp)) > age.horizon:
                 self._expire(age, limit)
         self._advance()
         if self.used_bytes > self.max_bytes:
             self._evict()
+
+    def give_stamp(self) -> None:
+        """Gives a stamp to no event: whoever has it was told so later than those who have the one before."""
+        self.stamp += 1
+        self._rows.append(0)
+        self._bodies.append(None)
+        self.used_bytes += PLACE_BYTES
 
     def forget(self, row: int) -> None:
         """Drops the events of the topic that has `row`: it is recorded no more, and the number may become another topic's."""

@@ -174,6 +174,35 @@ def test_where_a_part_is_missing_nothing_is_claimed(said: int) -> None:
     assert heir.ask(MIX, e7=0) == ("owner-lost", [])
 
 
+def test_who_has_the_last_stamp_of_before_a_former_owner_was_lost_is_not_taken_for_one_of_after() -> None:
+    """DPS-5: the heir had given no other stamp meanwhile, not even to a tick, so it said that nothing is missing."""
+    former, heir = HeirOrFormer("b1", 7), HeirOrFormer("b2", 8)
+    for each in (former, heir):
+        each.window.tick(0.0)
+        each.follow(MIX)
+    stamps = {"e7": former.window.stamp, "e8": heir.window.stamp}
+    former.publish(MIX)
+    heir.change(TWO)
+    heir.recaller.owns_now()
+    assert heir.ask(MIX, **stamps) == ("owner-lost", [])
+    assert heir.ask(MIX, e8=heir.window.stamp) == ("", []), "that is one of after"
+
+
+def test_who_has_the_last_stamp_of_before_a_planned_move_misses_nothing() -> None:
+    """DPS-13: nor is a broker that begins with others taken for one that others had topics before."""
+    former, heir = HeirOrFormer("b1", 7), HeirOrFormer("b2", 8)
+    for each in (former, heir):
+        each.tenure.begin(View(0, ()), ONE)
+        each.window.tick(0.0)
+        each.recaller.owns_now()
+        each.follow(MIX)
+        assert each.window.stamp == 1, "nobody had topics before"
+    stamps = {"e7": former.window.stamp, "e8": heir.window.stamp}
+    hand_over(former, heir)
+    assert heir.ask(MIX, **stamps) == ("", [])
+    assert heir.ask(MIX, **{**stamps, "e8": heir.window.stamp}) == ("", [])
+
+
 def test_what_came_over_another_link_does_not_count_and_a_seal_of_a_later_step_needs_its_own_end() -> None:
     """DPS-13."""
     former, heir = HeirOrFormer("b1", 7), HeirOrFormer("b2", 8)
