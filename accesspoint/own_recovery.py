@@ -12,6 +12,7 @@ from infra.kernel.loss_reasons import LossReason
 from infra.kernel.outlet import Outlet
 from infra.kernel.topics import Topic
 
+from .former_stamps import FormerStamps
 from .gap_notices import GapNotices
 from .hub import Hub
 from .keeping import Keeping
@@ -40,7 +41,7 @@ class _Question(NamedTuple):
 class OwnRecovery:
     """The recovery of what an access point, whose clients are in `hub`, has missed itself; `keeping` says which topics have a past.
 
-    - `stamps`: up to where everything that is wanted here has come, of each broker.
+    - `stamps`: up to where everything that is wanted here has come, of each broker. The last `former` of them are not named any more.
     - `notices`: tell sessions of what was lost on the way here.
     - `numbers`: those of questions, which others take from, too.
     - `over(topic)`: is called when a topic lacks nothing here any more.
@@ -59,6 +60,8 @@ class OwnRecovery:
         self._options, self._hub, self._keeping, self._notices, self._numbers, self._over = options, hub, keeping, notices, numbers, over
         self._question: _Question | None = None
         self._unstamped = UnstampedEvents()
+        self.former = FormerStamps()
+        self._now_s = 0.0
         # The topics that were wanted here when we were cut off, where nobody had said yet up to where everything had come.
         self._unmarked: list[Topic] = []
         # Topics of which answers have brought more than `stamps` say, and the latest that any of them has.
@@ -86,8 +89,8 @@ class OwnRecovery:
             self._unstamped.add(self._hub.given(handles, bodies))
 
     def note(self, stamps: Mapping[int, int]) -> None:
-        """Notes up to where everything has come. Of what has another epoch now nothing is known."""
-        self.stamps = _latest(stamps, self.stamps)
+        """Notes up to where everything has come. What is not named any more is remembered for as long as events are kept."""
+        self.stamps = self.former.behind(_latest(stamps, self.stamps), self.stamps, self._now_s + self._keeping.longest_s)
         self._unstamped.clear()
         if self._further and _latest(self.stamps, self._furthest) == self.stamps:
             self._further, self._furthest = {}, {}
@@ -98,8 +101,8 @@ class OwnRecovery:
 
     def _has_come(self, topic: Topic, reached: Mapping[int, int]) -> None:
         if reached != self.stamps:
-            self._further[topic] = reached
             self._furthest = _latest(reached, self._furthest)
+            self._further[topic] = self._furthest if reached == self._furthest else reached  # mostly one for all topics
 
     def cut_off(self) -> None:
         """Notes that the aggregator that feeds us is lost: what is published from now on does not come from there."""
@@ -131,6 +134,8 @@ class OwnRecovery:
         behind = {topic: before.open.get(topic) or _latest(stamps, self._further.get(topic)) for topic in topics}
         self._question = _Question(next(self._numbers), now_s + self._options.install_s, behind, had) if behind else None
         self._further, self._furthest = {}, {}
+        if not behind:  # nothing is wanted, so nothing has come of what others have got meanwhile
+            self.stamps = self.former.forget(self.stamps)
         self._hub.hold(topics)
         for topic in before.open:
             if topic not in behind:  # nobody wants it now, but somebody may again while its row is there
@@ -161,9 +166,11 @@ class OwnRecovery:
     def _go_on(self, question: _Question, topic: Topic, reason: str, bodies: list[bytes], reached: Mapping[int, int]) -> None:
         if (behind := question.open.pop(topic, None)) is None:
             return
+        self._has_come(topic, _latest(behind, reached))
         if not question.open:
             self._question = None
-        self._has_come(topic, _latest(behind, reached))
+            # Of what is not named any more all has come by now that anybody has: nobody else will say so.
+            self.stamps = self.former.raised(self.stamps, self._furthest)
         self._hub.go_on(topic, unknown(bodies, question.had.get(topic, ())))
         if reason and reason != LossReason.NO_WINDOW and not (question.is_late and reason == LossReason.LATE):
             self._notices.lost([topic], reason)
@@ -176,6 +183,8 @@ class OwnRecovery:
         has missed itself when it does, and we may have had that from another one (DPS-11). Where nobody is there who could answer, nobody
         waits.
         """
+        self._now_s = now_s
+        self.stamps = self.former.tick(self.stamps, now_s)
         question = self._question
         if question is None or now_s < question.deadline_s:
             return

@@ -199,7 +199,7 @@ class Recoveries:
             self.link.send(Recall(recovery.number, list(bulk), recovery.stamps, since if any(since) else []))
 
     def note(self, stamps: Mapping[int, int]) -> None:
-        """Notes up to where everything has come, if that is said. Of what has another epoch now nothing is known."""
+        """Notes up to where everything has come, if that is said."""
         self._is_whole = bool(stamps)
         if not stamps:
             self.recent.forget()
@@ -343,7 +343,7 @@ class Recoveries:
             return None
         if self._is_moving and not self._announcer.unserved.isdisjoint(session.follows_with_recovery):
             return None  # what comes of these waits for the end of the move, and our stamps are those of before
-        return write_point(self._options.site, self.own.stamps)
+        return write_point(self._options.site, self.own.stamps, spare=len(self.own.former))
 
     def shown(self, session: Session, lost: Mapping[Topic, str], replayed: int) -> messages.Recovery:
         """Returns what an answer says of a recovery that is over, behind all events of it."""

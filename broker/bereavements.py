@@ -67,7 +67,7 @@ class Bereavements:
                 bereft.link.send(Inherited(frame.slot, []))
             else:
                 lost = self._give(bereft, [topic for topic in claim.topics if topic not in since], seen)
-                bereft.link.send(Inherited(frame.slot, sorted(claim.kinds)))
+                bereft.link.send(Inherited(frame.slot, sorted(claim.kinds), {claim.stream: claim.n}, {claim.epoch: claim.end}))
                 if lost and bereft.link.knows(Lost):
                     bereft.link.send(Lost(lost, LossReason.TOO_MUCH))
 

@@ -129,8 +129,10 @@ class SiteClient:
     def link_down(self, link: Link) -> None:
         """Forgets a broker to which the link is lost."""
         slot = self._slot(link)
-        for bequest in self.bequests.values():
-            bequest.lose(slot)
+        for lost, bequest in self.bequests.items():
+            if bequest.is_open:
+                bequest.lose(slot)
+                self._close(lost, bequest)
         self._stamps.link_down(slot)
         self.links.pop(slot, None)
         self._said.pop(slot, None)
@@ -167,10 +169,8 @@ class SiteClient:
                     self.announcer.applied(self._slot(link), n, sites)
                     self._say(link, stamps)
                     self._settle()
-                case Inherited(slot, kinds):
-                    if (bequest := self.bequests.get(slot)) is not None:
-                        bequest.heirs[self._slot(link)] = kinds
-                        self._inherit(slot, bequest)
+                case Inherited():
+                    self._inherit(self._slot(link), frame)
                 case Published():
                     self.forwarder.published(self._slot(link), frame)
                 case Sealed(view):
@@ -204,12 +204,21 @@ class SiteClient:
         """Tells whether the broker `slot` is in the view, and has said on its link that it goes by it."""
         return slot in self.view.slots and slot in self._said and self._said[slot].order >= self.view.order
 
-    def _inherit(self, slot: str, bequest: Bequest) -> None:
-        """Forgets up to where a lost broker has given us everything, once its heirs have given us the rest.
+    def _inherit(self, heir: str, said: Inherited) -> None:
+        """Notes what an heir of a lost broker has said, and up to where everything has come of what that one had."""
+        self._stamps.inherit(said.slot, said.stamps, heir)
+        if (bequest := self.bequests.get(said.slot)) is not None:
+            bequest.answer(heir, said.kinds, said.ends)
+            if bequest.is_whole:
+                self._stamps.inherit(said.slot, bequest.ends, heir)
+            self._close(said.slot, bequest)
 
-        It never knew of what only its heirs have let out. Whoever went by what it had said would be given that again.
+    def _close(self, slot: str, bequest: Bequest) -> None:
+        """Goes no more by what a lost broker has said, once its heirs have given us the rest.
+
+        It never knew of what only its heirs have let out. Whoever went by its word would be given that again.
         """
-        if not bequest.is_open and not self.is_back(slot):
+        if bequest.answered and not bequest.is_open and not self.is_back(slot):
             self._stamps.forget(slot)
 
     def set_view(self, view: View) -> bool:
@@ -285,8 +294,9 @@ class SiteClient:
         self._settle()
 
     def tick(self) -> None:
-        """Counts a heartbeat interval: former owners are not kept for ever."""
+        """Counts a heartbeat interval: former owners are not kept for ever, and neither is what they have said."""
         self.announcer.tick()
+        self._stamps.tick()
         self._announce()
         self._settle()
 

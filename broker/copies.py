@@ -35,12 +35,15 @@ class Claim(NamedTuple):
     """The part of a copy that is this broker's now.
 
     - `epoch`, `stream`: by which stamps it is known who has got what of it.
+    - `end`, `n`: up to where it has everything of them.
     - `kinds`: those of which it is everything that anybody has got.
     - `topics`: those of which there are events.
     """
 
     epoch: int
     stream: int
+    end: int
+    n: int
     kinds: frozenset[Kind]
     topics: list[Topic]
 
@@ -197,7 +200,8 @@ class OwnerCopies:
             return was.owner(topic) == slot and was.heir(topic) == self._me and now.owner(topic) == self._me
 
         tenures = copy.tenures(past, slot, before, view)
-        claim = Claim(tenures[0].epoch, copy.stream, copied(self._windows) if self._is_alone else frozenset(), [])
+        kinds = copied(self._windows) if self._is_alone else frozenset[Kind]()
+        claim = Claim(tenures[0].epoch, copy.stream, tenures[0].end, copy.n, kinds, [])
         self.claims[slot] = claim
         return self._frames(copy, claim, tenures, goes, view)
 

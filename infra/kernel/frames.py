@@ -581,10 +581,16 @@ class Bereft(Frame, tag=45, frozen=True):
 
 
 class Inherited(Frame, tag=46, frozen=True):
-    """The answer to `Bereft`: of the topics of `slot` that are the sender's now, all is here that anybody has got, if of these `kinds`."""
+    """The answer to `Bereft`: of the topics of `slot` that are the sender's now, all is here that anybody has got, if of these `kinds`.
+
+    - `stamps`: up to where all has come now of what `slot` gave to the sender alone: the stream of copies, which counts like an epoch.
+    - `ends`: up to where all has come of the epoch of `slot`, of these topics: of all others when all heirs have said so of theirs.
+    """
 
     slot: Name
     kinds: list[Name]
+    stamps: Stamps = {}
+    ends: Stamps = {}
 
 
 class RingWish(Frame, tag=47, frozen=True):

@@ -10,7 +10,7 @@ from accesspoint import hub as hub_module
 from accesspoint import own_recovery as own_recovery_module
 from accesspoint.core import AccessPointCore
 from accesspoint.messages import SubscribeMessage
-from accesspoint.point import write_point
+from accesspoint.point import read_point, write_point
 from accesspoint.unstamped_events import UnstampedEvents
 from infra.kernel.frames import Frame, Keeps, Recall, Recalled
 from infra.kernel.topics import Topic, parse_topic
@@ -230,6 +230,49 @@ def test_what_one_aggregator_brought_of_the_past_is_not_asked_of_the_next() -> N
     place.core.recoveries.note({7: 6, 8: 3})
     place.core.recoveries.resume(0.4)
     assert [(set(recall.topics), recall.stamps) for recall in place.asked()[3:]] == [({DAN, EVE}, {7: 6, 8: 3})]
+
+
+def test_what_is_named_no_more_is_said_all_the_same_for_as_long_as_events_are_kept() -> None:
+    """DPS-11, DPS-18: a broker is dead, and what came of it has come. Simulated seed 25001509 with 400 operations."""
+    place = Place()
+    bob = welcomed(place.core, "bob")
+    place.core.subscriptions.add(bob, [DAN])
+    place.core.tick(0.0, 0.1)
+    place.core.recoveries.note({7: 3, 8: 1})
+    place.core.recoveries.note({8: 2})
+    place.core.recoveries.resume(0.0)
+    (resume,) = place.asked()
+    assert resume.stamps == {8: 2, 7: 3}
+    # The heir of the dead one had events that nobody else has let out.
+    place.core.recoveries.answered(Recalled(resume.n, [DAN], [""], [1], [body(4)], {7: 5, 8: 3}), 0.1)
+    place.core.hub.flush()
+    assert seqs(bob) == [4]
+    place.core.recoveries.resume(0.2)
+    assert place.asked()[-1].stamps == {8: 3, 7: 5}
+    place.answer(place.asked()[-1])
+    # So it is for topics that are wanted since, and where clients go elsewhere.
+    place.core.subscriptions.add(bob, [EVE])
+    place.installed()
+    assert read_point(place.core.recoveries.point(bob) or "").stamps == {8: 2, 7: 5}
+    place.core.recoveries.tick(KEEPS.kinds["user"][1] - 0.1)
+    place.core.recoveries.resume(0.3)
+    assert {topic: recall.stamps for recall in place.asked()[2:] for topic in recall.topics}[EVE] == {8: 2, 7: 5}
+    for recall in place.asked()[2:]:
+        for topic in recall.topics:
+            place.answer(recall, topic=topic)
+    place.core.recoveries.tick(KEEPS.kinds["user"][1])
+    place.core.recoveries.note({8: 9})
+    assert read_point(place.core.recoveries.point(bob) or "").stamps == {8: 9}
+
+
+def test_nothing_is_remembered_of_how_far_all_has_come_where_nothing_was_wanted_meanwhile() -> None:
+    """DPS-5: what an heir has given others meanwhile has not come here. Whoever follows then has missed nothing of it."""
+    place = Place()
+    place.core.tick(0.0, 0.1)
+    place.core.recoveries.note({7: 3, 8: 1})
+    place.core.recoveries.note({8: 2})
+    place.core.recoveries.resume(0.0)
+    assert place.core.recoveries.own.stamps == {8: 2}
 
 
 def test_who_comes_back_and_has_no_answer_in_time_is_late_and_does_not_wait_for_ever() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from aggregator.core import AggregatorCore
 from broker.client import SiteClient
+from broker.taken_stamps import FORMER_BEATS
 from infra.kernel import interest, moving_topics
 from infra.kernel.frames import (
     HIGHEST_TAG,
@@ -17,6 +18,7 @@ from infra.kernel.frames import (
     Heartbeat,
     Hello,
     Inherited,
+    Resume,
     Sealed,
     Settled,
     Subscribe,
@@ -28,18 +30,20 @@ from infra.runtime.link import Link
 from tests.support.recording_wire import RecordingWire
 
 BOTH, LEFT = View(1, ("b1", "b2")), View(2, ("b2",))
+ALL = View(1, ("b1", "b2", "b3"))
 
 
-class ClientOfTwo:
-    """A client of the brokers b1 and b2, with links to them."""
+class ClientOf:
+    """A client of some brokers, with links to them."""
 
-    def __init__(self, told: View = BOTH, core: AggregatorCore | None = None) -> None:
-        """Makes a client with links to both. `told`: the view that their hello names. `core`: has what is wanted."""
-        self.told = told
+    def __init__(self, *slots: str, told: View | None = None, core: AggregatorCore | None = None) -> None:
+        """Makes a client with links to all. `told`: the view that their hello names. `core`: has what is wanted."""
+        self.told = told or View(1, slots)
         nobody: Any = None  # it dials nobody
-        self.client = SiteClient(nobody, "sto", {"b1": "x1", "b2": "x2"}, core.wanted if core else tuple, core, progressed=self.note)
+        brokers = {slot: f"x{slot[1]}" for slot in slots}
+        self.client = SiteClient(nobody, "sto", brokers, core.wanted if core else tuple, core, progressed=self.note)
         self.progressed = asyncio.Event()
-        self.wires = {slot: RecordingWire() for slot in ("b1", "b2")}
+        self.wires = {slot: RecordingWire() for slot in slots}
         self.links = {slot: self.linked(slot) for slot in self.wires}
 
     def note(self) -> None:
@@ -56,6 +60,13 @@ class ClientOfTwo:
         self.client.taken(self.links[slot])
 
 
+class ClientOfTwo(ClientOf):
+    """A client of the brokers b1 and b2."""
+
+    def __init__(self, told: View = BOTH, core: AggregatorCore | None = None) -> None:
+        super().__init__("b1", "b2", told=told, core=core)
+
+
 def test_what_a_lost_broker_has_said_counts_until_its_heirs_have_given_the_rest() -> None:
     """DPS-18: it does not know what they have let out, so whoever went by its word would be given that again."""
     two = ClientOfTwo()
@@ -64,13 +75,50 @@ def test_what_a_lost_broker_has_said_counts_until_its_heirs_have_given_the_rest(
     two.hear("b2", Heartbeat(LEFT, {8: 10}))
     assert Bereft(LEFT, "b1", {7: 5, 70: 1}) in two.wires["b2"].sent
     assert two.client.stamps == {7: 5, 70: 1, 8: 10}
-    two.hear("b2", Inherited("b1", ["playlist"]), Heartbeat(LEFT, {8: 11}))
+    two.hear("b2", Inherited("b1", ["playlist"], {70: 3}, {7: 6}), Heartbeat(LEFT, {8: 11}))
+    assert two.client.stamps == {8: 11, 7: 6, 70: 3}, "no later owner has said a stamp yet by which an access point is known"
+    two.hear("b1", Heartbeat(BOTH, {7: 7, 70: 1}))
+    assert two.client.stamps == {8: 11, 7: 6, 70: 3}, "it is out, and does not know that"
+    for _ in range(FORMER_BEATS + 1):
+        two.client.tick()
     assert two.client.stamps == {8: 11}
-    two.hear("b1", Heartbeat(BOTH, {7: 6, 70: 1}))
-    assert two.client.stamps == {8: 11}, "it is out, and does not know that"
     back = View(3, ("b1", "b2"))
     two.hear("b1", Heartbeat(back, {7: 8}))
     assert two.client.stamps == {7: 8, 8: 11}
+
+
+def test_up_to_where_all_has_come_of_a_lost_broker_counts_when_all_its_heirs_have_said_so() -> None:
+    """DPS-18: until then something of the topics of another one may be missing. Of what it has given to one alone, all has come at once."""
+    for other in (Inherited("b3", ["playlist"], {90: 2}, {9: 8}), Inherited("b3", []), None):
+        site = ClientOf("b1", "b2", "b3")
+        site.hear("b1", Heartbeat(ALL, {7: 1}))
+        site.hear("b2", Heartbeat(ALL, {8: 1}))
+        site.hear("b3", Heartbeat(ALL, {9: 5, 80: 1, 90: 1}))
+        site.hear("b1", Heartbeat(View(2, ("b1", "b2"))))
+        assert site.client.stamps == {7: 1, 8: 1, 9: 5, 80: 1, 90: 1}
+        site.hear("b1", Inherited("b3", ["playlist"], {80: 4}, {9: 7}))
+        assert site.client.stamps == {7: 1, 8: 1, 9: 5, 80: 4, 90: 1}
+        if other is not None:
+            site.hear("b2", other)
+        else:
+            site.client.link_down(site.links["b2"])
+        whole = {9: 8, 80: 4, 90: 2} if other and other.ends else {9: 7, 80: 4, 90: 1} if other else {9: 5, 80: 4, 90: 1}
+        assert site.client.stamps == {7: 1, 8: 1, **whole}
+        assert site.client.bequests["b3"].is_open is False
+        # Where it was not dead, it cannot go on from what it had said: the heirs have given the rest.
+        site.client.link_down(site.links["b3"])
+        site.wires["b3"].sent.clear()
+        site.links["b3"] = site.linked("b3")
+        assert not any(isinstance(frame, Resume) for frame in site.wires["b3"].sent)
+
+
+def test_an_heir_says_nothing_of_what_other_brokers_have() -> None:
+    """DPS-9: one that lies could have everybody take for seen what nobody was given."""
+    two = ClientOfTwo()
+    two.hear("b1", Heartbeat(BOTH, {7: 5, 70: 1}))
+    two.hear("b2", Heartbeat(BOTH, {8: 9}))
+    two.hear("b2", Heartbeat(LEFT), Inherited("b1", ["playlist"], {8: 1000, 70: 2}, {8: 1000}))
+    assert two.client.stamps == {8: 9, 7: 5, 70: 2}
 
 
 def test_what_heirs_have_of_a_broker_counts_also_where_it_is_back_before_they_have_said_that() -> None:
@@ -86,7 +134,7 @@ def test_what_heirs_have_of_a_broker_counts_also_where_it_is_back_before_they_ha
     two.hear("b2", Inherited("b1", ["playlist"]), Heartbeat(back, {8: 11}))
     assert two.client.bequests["b1"].heirs == {"b2": ["playlist"]}
     assert two.client.bequests["b1"].ring.slots == LEFT.slots
-    assert two.client.stamps == {9: 1, 8: 11}, "what its new process has said has nothing to do with that"
+    assert two.client.stamps == {9: 1, 8: 11, 7: 5, 70: 1}, "what its new process has said has nothing to do with that"
 
 
 def test_who_hears_of_the_view_without_a_broker_and_of_the_one_with_its_new_process_in_one_asks_its_heirs() -> None:

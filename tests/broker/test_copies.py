@@ -54,6 +54,11 @@ def whole(number: int = BEFORE.number) -> Copies:
     return Copies(STREAM, 0, [Past(number, 0, [PastTenure(EPOCH, "b1", 9, 0, {}, [])])])
 
 
+def given(n: int, *kinds: str) -> Inherited:
+    """Returns the answer to who has lost b1: all is there of these `kinds`, and it is everything up to `n` of its stream."""
+    return Inherited("b1", list(kinds), {STREAM: n}, {EPOCH: 9})
+
+
 class Heir:
     """The broker b2, a link from b1, and aggregators that want everything."""
 
@@ -164,7 +169,7 @@ def test_an_heir_that_hears_of_both_views_in_one_takes_over_as_well() -> None:
     heir = Heir()
     heir.take(event(ONE, 1), event(OTHER, 2), whole())
     assert heir.taken_over(View(5, ("b1", "b2", "b3"), (0, 256, 256), (256, 256, 256)))
-    assert heir.bereft({EPOCH: 1, STREAM: 1}) == [Inherited("b1", ["playlist"])]
+    assert heir.bereft({EPOCH: 1, STREAM: 1}) == [given(2, "playlist")]
     assert heir.got == [2]
 
 
@@ -192,9 +197,9 @@ def test_the_bereft_get_what_they_have_not_got_once_and_in_order() -> None:
     heir = Heir()
     heir.take(event(ONE, 5, anew=True), event(ONE, 1), event(ONE, 2), whole())
     heir.taken_over()
-    assert heir.bereft({EPOCH: 4}) == [Inherited("b1", ["playlist"])]
+    assert heir.bereft({EPOCH: 4}) == [given(2, "playlist")]
     assert heir.got == [5, 1, 2]
-    assert heir.bereft({EPOCH: 6, STREAM: 1}) == [Inherited("b1", ["playlist"])]
+    assert heir.bereft({EPOCH: 6, STREAM: 1}) == [given(2, "playlist")]
     assert heir.got == [2]
     heir.bereft({EPOCH: 6, STREAM: 2})
     assert heir.got == []
@@ -206,7 +211,7 @@ def test_the_bereft_get_nothing_of_what_they_want_since_they_have_lost_the_owner
     heir = Heir()
     heir.take(event(ONE, 1), event(OTHER, 2), event(ONE, 3), whole())
     heir.taken_over()
-    assert heir.bereft({EPOCH: 1, STREAM: 1}, later=[ONE]) == [Inherited("b1", ["playlist"])]
+    assert heir.bereft({EPOCH: 1, STREAM: 1}, later=[ONE]) == [given(3, "playlist")]
     assert heir.got == [2]
     heir.bereft({EPOCH: 1, STREAM: 1})
     assert sorted(heir.got) == [2, 3]
@@ -216,7 +221,7 @@ def test_the_bereft_hear_of_topics_of_which_more_was_missed_than_is_kept() -> No
     heir = Heir()
     heir.take(*(event(ONE, n) for n in range(1, 6)), whole())
     heir.taken_over()
-    assert heir.bereft({EPOCH: 1, STREAM: 1}) == [Inherited("b1", ["playlist"]), Lost([ONE], "too-much")]
+    assert heir.bereft({EPOCH: 1, STREAM: 1}) == [given(5, "playlist"), Lost([ONE], "too-much")]
 
 
 def test_where_there_are_other_sites_followers_get_everything_and_nothing_is_claimed() -> None:
@@ -224,9 +229,9 @@ def test_where_there_are_other_sites_followers_get_everything_and_nothing_is_cla
     heir = Heir(is_alone=False)
     heir.take(event(ONE, 1), whole())
     assert "Past" not in kinds(heir.taken_over())
-    assert heir.bereft({EPOCH: 1}) == [Inherited("b1", [])]
+    assert heir.bereft({EPOCH: 1}) == [given(1)]
     assert heir.got == [1]
-    assert heir.bereft({EPOCH: 1}, far=True) == [Inherited("b1", [])]
+    assert heir.bereft({EPOCH: 1}, far=True) == [given(1)]
     assert heir.got == [1], "another site gets events of this one"
 
 
@@ -275,7 +280,7 @@ def test_what_is_too_old_goes_and_is_told_as_that() -> None:
     heir.copies.tick(121.0)
     (past,) = [frame for frame in heir.taken_over() if isinstance(frame, Past)]
     assert {tenure.epoch: tenure.too_old for tenure in past.tenures}[STREAM] == {"playlist": 2}
-    assert heir.bereft({EPOCH: 1, STREAM: 2}) == [Inherited("b1", ["playlist"])]
+    assert heir.bereft({EPOCH: 1, STREAM: 2}) == [given(2, "playlist")]
     assert heir.got == []
 
 
@@ -291,5 +296,5 @@ def test_a_topic_that_comes_when_others_were_forgotten_has_its_own_events() -> N
     heir.take(event(OTHER, 5001), whole())
     (kept,) = [frame for frame in heir.taken_over() if isinstance(frame, KeptEvents)]
     assert dict(zip(kept.topics, kept.counts, strict=True)) == {ONE: 1, OTHER: 1}
-    assert heir.bereft({EPOCH: 0}) == [Inherited("b1", ["playlist"])]
+    assert heir.bereft({EPOCH: 0}) == [given(5001, "playlist")]
     assert heir.got == [5000, 5001]

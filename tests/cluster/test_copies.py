@@ -7,6 +7,7 @@ import msgspec
 
 from broker.options import BrokerOptions
 from broker.window_bounds import WindowBounds
+from infra.kernel.frames import Heartbeat, Inherited
 from infra.kernel.topics import Kind, parse_topic
 from segue.cluster.role_spec import RoleOptions
 from tests.support.cluster import Cluster, lenient
@@ -175,3 +176,48 @@ async def test_what_no_heir_has_any_more_is_told_also_where_another_heir_of_its_
             answer = await bob.ask("subscribe", topics=[*TOPICS, *feeds], recover=True, point=point)
             assert {each["topic"] for each in answer["lost"]} == owned - kept
             assert {each["reason"] for each in answer["lost"]} == {"owner-lost"}
+
+
+async def test_who_has_heard_no_stamp_of_an_heir_since_it_has_given_the_rest_lacks_nothing_and_gets_nothing_again(tcp: bool) -> None:
+    """DPS-11, DPS-18: a dead broker says no stamps, and its heirs have said none since they have the topics alone. What an access point
+    that loses its aggregator then, and a client that has gone away, had of the dead one still counts. Simulated seed 25001509 with 400
+    operations."""
+    async with Cluster(sites=1, brokers=3, aggregators=2, tcp=tcp, change=unmissed) as c:
+        async with c.user("ann") as ann, c.user("bob") as bob:
+            for user in (ann, bob):
+                await user.ask("subscribe", topics=TOPICS, recover=True)
+            await is_whole(c)
+            for topic in TOPICS:
+                assert await change(c, topic, 0)
+            await ann.heard(len(TOPICS))
+            await bob.heard(len(TOPICS))
+            dead = owned_by(c, "b3")
+            assert 0 < len(dead) < len(TOPICS)
+            first = c.aggregator_of("sto")
+            other = next(f"sto/{each.node}" for each in c.of("aggregator") if f"sto/{each.node}" != first)
+            # While this one has not announced the view, no heir has the topics alone.
+            for heir in ("sto/b1", "sto/b2"):
+                c.plan.hold(other, heir)
+            await c.crash("sto/b3")
+            await c.until(lambda: len(c.frames(Inherited, target=first)) == 2)
+            beats = len(c.frames(Heartbeat, first, "sto/ap1"))
+            await c.until(lambda: len(c.frames(Heartbeat, first, "sto/ap1")) > beats + 1)
+            point = await bob.point()
+            await bob.ws.close()
+            for heir in ("sto/b1", "sto/b2"):
+                c.plan.hold(heir, first)
+            stamps = [broker.window.stamp for broker in c.of("broker")]
+            await c.until(lambda: all(broker.window.stamp > stamp + 1 for broker, stamp in zip(c.of("broker"), stamps, strict=True)))
+            await c.crash(first)
+            for heir in ("sto/b1", "sto/b2"):
+                c.plan.release(other, heir)
+            for topic in TOPICS:
+                await accepted(c, topic, 1)
+            await ann.heard(2 * len(TOPICS))
+            await ann.fence()
+            assert {tuple(got(ann, topic)) for topic in TOPICS} == {(0, 1)}
+            assert gaps(ann) == []
+        async with c.user("bob") as bob:
+            answer = await bob.ask("subscribe", topics=TOPICS, recover=True, point=point)
+            assert (answer["recovered"], answer["lost"]) == (True, [])
+            assert {tuple(got(bob, topic)) for topic in dead} == {(1,)}

@@ -5,7 +5,7 @@ import pytest
 
 from infra.kernel import codec
 from infra.kernel.errors import Refused
-from infra.kernel.frames import Frame, Heartbeat, Subscribe, View
+from infra.kernel.frames import Frame, Heartbeat, Inherited, Subscribe, View
 from infra.kernel.ring import POINTS, Ring
 
 
@@ -14,6 +14,13 @@ class OlderView(msgspec.Struct, frozen=True, array_like=True):
 
     number: int
     slots: tuple[str, ...]
+
+
+class OlderInherited(Frame, tag=46, frozen=True):
+    """The answer of an heir as the version before says it."""
+
+    slot: str
+    kinds: list[str]
 
 
 class OlderSubscribe(Frame, tag=3, frozen=True):
@@ -94,6 +101,19 @@ def test_an_older_peer_passes_over_the_gains_and_what_it_says_tells_none() -> No
     assert decoder.feed(RECORDED_SUBSCRIBE) == [Subscribe(1, [7], topics)]
     told = codec.encode(Subscribe(1, [7], topics, b"\x05"))[4:]
     assert msgspec.msgpack.Decoder(OlderSubscribe).decode(told) == OlderSubscribe(1, [7], topics)
+
+
+# What an heir of the version before says, which does not tell up to where it has given everything.
+RECORDED_INHERITED = bytes.fromhex("0000000f932ea2623191a8706c61796c697374")
+
+
+def test_an_older_peer_passes_over_up_to_where_an_heir_has_given_everything_and_says_nothing_of_it() -> None:
+    """DPS-18: what it says is recorded here. Who hears it goes by what the broker that is gone had said."""
+    decoder = codec.FrameDecoder()
+    assert codec.encode(OlderInherited("b1", ["playlist"])) == RECORDED_INHERITED
+    assert decoder.feed(RECORDED_INHERITED) == [Inherited("b1", ["playlist"])]
+    told = codec.encode(Inherited("b1", ["playlist"], {1 << 50 | 7: 3}, {7: 9}))[4:]
+    assert msgspec.msgpack.Decoder(OlderInherited).decode(told) == OlderInherited("b1", ["playlist"])
 
 
 @pytest.mark.parametrize("gains", [b"\1", b"\1\2\3"])
