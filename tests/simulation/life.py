@@ -137,7 +137,7 @@ class SimulatedLife:
         for name in list(self.world.down):
             await self._operators.begin(name)
         await self._agreement.wait()
-        self._arrivals.check_owed()
+        await self._arrivals.check_owed()
         self._course.all_is_well()
         self._services.forget()  # owners may have died since, who knew its ids
         await self._come_back()

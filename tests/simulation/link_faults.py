@@ -1,6 +1,7 @@
 """Faults of links in a simulated life."""
 
 from .course import LifeCourse
+from .network import SLOW
 
 
 class LinkFaults:
@@ -52,4 +53,4 @@ class LinkFaults:
     async def slow(self, one: int, other: int, how: int, *_: int) -> None:
         """Makes what goes between two nodes, or two sites, slow."""
         for pair in self._pairs(one, other, how):
-            self._world.internet.slow[pair] = 50.0
+            self._world.internet.slow[pair] = SLOW

@@ -20,6 +20,9 @@ from .transport import Pieces, SimulatedSocket, SimulatedTransport
 # One way, within a site and between two.
 NEAR_S: Final = (0.0001, 0.002)
 FAR_S: Final = (0.02, 0.08)
+# So much longer it takes where a link is slow. What was sent there comes as late also when the link is not slow any more.
+SLOW: Final = 50.0
+SLOWEST_S: Final = SLOW * FAR_S[1]
 # A call to somebody who cannot be reached is given up by the machine only after minutes.
 UNREACHABLE_S: Final = 120.0
 

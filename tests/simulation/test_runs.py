@@ -79,6 +79,17 @@ def test_sites_that_were_cut_off_from_each_other_get_everything(seed: int) -> No
     assert found.looked_at["resumed"] > 10
 
 
+@pytest.mark.parametrize("seed", [10, 26, 30])
+def test_what_is_still_on_its_way_over_a_link_that_was_slow_is_not_lost(seed: int) -> None:
+    """DPS-10: it was taken for lost when all had agreed for 3 s, and comes up to 4 s late."""
+    operations = [Operation("connect", 0.0, (n, n, n, 0)) for n in range(4)]
+    operations += [Operation("subscribe", 0.0, (n, n, 2, 0)) for n in range(4)] + [Operation("settle", 0.0, (0, 0, 0, 0))]
+    operations += [Operation("slow", 0.0, (0, 1, 1, 0))] + [Operation("publish", 0.0, (n, 0, 0, 1)) for n in range(9)]
+    found = relived(seed, [*operations, Operation("settle", 0.02, (0, 0, 0, 0))])
+    assert not found.violation, f"{found.violation}\n{found.table(40)}"
+    assert found.looked_at["resumed"] > 5
+
+
 def dead_owners(seed: int) -> SimulationRun:
     """Returns a life in which two of three brokers are killed, one after the other, while events are published and somebody is away.
 
