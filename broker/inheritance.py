@@ -24,8 +24,8 @@ AT_ONCE: Final = 512
 FRAME_BYTES: Final = 1 << 18
 NOWHERE: Final = (0, 0)
 
-Heirs = Callable[[Sequence[Topic]], Sequence[str | None]]
-"""Returns the slots that topics go to; None: it stays."""
+GoesTo = Callable[[Sequence[Topic]], Sequence[str | None]]
+"""Returns the slots that topics go to; None for one that stays."""
 
 
 class Inheritance:
@@ -46,15 +46,15 @@ class Inheritance:
         """Returns what nobody follows any more at this site, and is recorded: of that, nobody else has heard."""
         return self._core.recorded.left()
 
-    def leaving(self, goes_to: Heirs, left: Rows | None = None) -> Iterator[tuple[str, KeptEvents] | None]:
+    def leaving(self, goes_to: GoesTo, left: Rows) -> Iterator[tuple[str, KeptEvents] | None]:
         """Yields the parts of what goes to others, each with the slot that it goes to; None after each turn's work.
 
-        `left`: what was left when that was known; None: it is known now.
+        `left`: what `left` has returned when that was known.
         """
         window = self._core.window
         if window is None:
             return
-        recorded = self._core.recorded.pairs(self.left() if left is None else left)
+        recorded = self._core.recorded.pairs(left)
         for start in range(0, len(recorded), AT_ONCE):
             parts: dict[str, KeptPart] = {}
             some = recorded[start : start + AT_ONCE]

@@ -21,7 +21,7 @@ from infra.runtime.link import Link
 from infra.runtime.turns import in_turns
 
 from .core import BrokerCore
-from .inheritance import Heirs, Inheritance
+from .inheritance import GoesTo, Inheritance
 from .recorded_rows import Rows
 
 # So many topics, or ids, are looked at in one turn.
@@ -274,7 +274,7 @@ class Destinations:
         return [known[topic] for topic in topics]
 
 
-def leaving(core: BrokerCore, goes_to: Heirs) -> Iterator[tuple[str | None, Moved | None]]:
+def leaving(core: BrokerCore, goes_to: GoesTo) -> Iterator[tuple[str | None, Moved | None]]:
     """Yields what goes to other brokers with their topics, and whom it goes to; nothing where there was nothing in a part.
 
     - `core`: has the numbers, and forgets those that it gives away.

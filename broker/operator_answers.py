@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from infra.kernel.frames import Name, Shares
+from infra.kernel.frames import Name, SlotShares
 from infra.kernel.orders import SessionRow
 from infra.kernel.revocations import LAST_MS, HolderName, UserName
 
@@ -130,8 +130,8 @@ class RingRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The aim of a site's ring: where it shall go, in steps."""
 
     site: Name
-    goal: Annotated[Shares, msgspec.Meta(description="The share that slots are to have, of 256. Others keep what they are to have.")]
-    before: Annotated[Shares, msgspec.Meta(description="The `goal` of each slot when this was decided; another one is a conflict.")]
+    goal: Annotated[SlotShares, msgspec.Meta(description="The share that slots are to have, of 256. Others keep what they are to have.")]
+    before: Annotated[SlotShares, msgspec.Meta(description="The `goal` of each slot when this was decided; another one is a conflict.")]
 
 
 class RingStop(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

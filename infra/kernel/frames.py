@@ -34,7 +34,7 @@ Name = Annotated[str, msgspec.Meta(min_length=1, max_length=128, pattern=r"^[A-Z
 # No infinity, and not what is no number: clients are told it as JSON.
 Seconds = Annotated[float, msgspec.Meta(ge=0, le=sys.float_info.max)]
 Share = Annotated[int, msgspec.Meta(ge=0, le=POINTS)]
-Shares = Annotated[dict[Name, Share], msgspec.Meta(max_length=256)]
+SlotShares = Annotated[dict[Name, Share], msgspec.Meta(max_length=256)]
 # The user of a call that is about no single user: the frame always has a name there.
 NOBODY: Final = "-"
 # Epoch of a broker -> a stamp of its window (see `broker.window`).
@@ -601,8 +601,8 @@ class RingWish(Frame, tag=47, frozen=True):
     """
 
     n: Number
-    goal: Shares | None = None
-    before: Shares = {}
+    goal: SlotShares | None = None
+    before: SlotShares = {}
 
 
 AnyFrame = (

@@ -67,7 +67,7 @@ class HeirOrFormer:
 def parts_of(former: HeirOrFormer) -> list[KeptEvents]:
     """Returns what goes from `former` to b2."""
     goes_to = Destinations("b1", ONE.ring, former.view.ring)
-    found = [part for part in former.inheritance.leaving(goes_to) if part is not None]
+    found = [part for part in former.inheritance.leaving(goes_to, former.inheritance.left()) if part is not None]
     assert {slot for slot, _ in found} <= {"b2"}
     return [kept for _, kept in found]
 
@@ -242,7 +242,7 @@ def test_without_a_window_nothing_goes_and_nothing_is_taken() -> None:
     """DPS-3"""
     core = BrokerCore("sto", 8)
     bare = Inheritance("b2", core, Tenure("b2", 8), lambda topics: None)
-    assert list(bare.leaving(lambda topics: ["b1"] * len(topics))) == []
+    assert list(bare.leaving(lambda topics: ["b1"] * len(topics), [])) == []
     bare.take("b1", KeptEvents([MIX], [True], [0], [], [], [], [(0, 0, False)], [(0, 0, 0)]))
     bare.end("b1", Past(2, 1, []))
     bare.sealed("b1", TWO)
@@ -298,7 +298,8 @@ def test_from_owner_to_owner_who_is_told_that_nothing_is_missing_gets_each_event
             former, heir = brokers[owner], brokers[1 - owner]
             for each in brokers:
                 each.change(view)
-            leaving = former.inheritance.leaving(Destinations(former.slot, View(number - 1, (former.slot,)).ring, view.ring))
+            goes_to = Destinations(former.slot, View(number - 1, (former.slot,)).ring, view.ring)
+            leaving = former.inheritance.leaving(goes_to, former.inheritance.left())
             parts = [part[1] for part in leaving if part is not None]
             for kept in parts:
                 heir.inheritance.take(former.slot, kept)
