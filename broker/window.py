@@ -164,8 +164,11 @@ class EventWindow:
             return
         begin, known = self.stamp, self._known_places(row, past.entries)
         unheard = 0
+        behind = max((at for at, (place, _) in enumerate(past.entries) if place in known), default=0) if known else 0
         for at, (place, body) in enumerate(past.entries):
             if place not in known:
+                if at < behind and self._has_gone(place, kind_of(name)):
+                    continue  # it would stand behind what came later
                 is_event = body.startswith(OPENING)
                 self.origins.add(self.stamp + 1, place)
                 self.used_bytes += ORIGIN_BYTES
@@ -183,6 +186,13 @@ class EventWindow:
                 topic.replaced, topic.replaced_at = self._before(topic, past.replaced), past.replaced
             topic.replacements += past.replacements
             topic.unheard = max(topic.unheard, unheard)
+
+    def _has_gone(self, place: WindowPlace, kind: Kind) -> bool:
+        """Tells whether what was recorded at `place` has gone here: it was too old, or there was no room. Nobody is served who lacks it."""
+        epoch, stamp = place
+        if epoch == self.epoch:
+            return stamp <= max(self.evicted, self.too_old(kind))
+        return stamp <= max(self.origins.evicted(epoch), self.origins.too_old(epoch, self.bounds[kind].seconds))
 
     def _known_places(self, row: int, entries: Sequence[tuple[WindowPlace, bytes]]) -> dict[WindowPlace, int]:
         """Returns where the events were recorded that are here of the topic which has `row`, and their stamps here.

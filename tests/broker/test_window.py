@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from broker.window import EVENT_BYTES, PLACE_BYTES, TOPIC_BYTES, EventWindow
 from broker.window_bounds import WindowBounds
-from broker.window_origins import SeenStamps
+from broker.window_origins import InheritedTopic, SeenStamps
 from infra.kernel.events import encode_tail, kind_in, numbering, with_skipped
 from infra.kernel.topics import Kind, Topic
 
@@ -212,6 +212,42 @@ def test_who_lacks_what_was_replaced_of_one_site_hears_so_although_something_old
     for at, told in ((2, 3), (3, 0)):
         missed = heir.moved_after(0, SeenStamps({7: at}, frozenset({7, 8})))
         assert missed.bodies == [with_skipped(body, told) if told else body for body in bodies[3:]]
+
+
+@pytest.mark.parametrize("origin", [7, 9], ids=["recorded here", "come from elsewhere"])
+def test_what_has_gone_here_does_not_come_back_behind_what_came_later(origin: int) -> None:
+    """DPS-5, DPS-6: a topic that is back at once. Another window has kept an event for longer, which had come there later."""
+    playlist, first, second = Topic(b"Pu/p1"), *(event(Kind.PLAYLIST, 1, seq) for seq in (1, 2))
+    mine, other = EventWindow(7, BOUNDS, 10_000), EventWindow(8, BOUNDS, 10_000)
+
+    def tick(now_s: float) -> None:
+        for window in (mine, other):
+            window.tick(now_s)
+
+    tick(0.0)
+    if origin == 7:
+        mine.record(1, first, b"sto")
+    else:
+        mine.inherit(1, playlist, InheritedTopic([((origin, 3), first)]))
+    tick(1.0)
+    other.inherit(1, playlist, goes(mine))
+    tick(4.0)
+    mine.record(1, second, b"sto")
+    tick(6.0)
+    other.inherit(1, playlist, goes(mine))
+    assert [body for _, body in goes(other).entries] == [first, second]
+    for now_s in (9.5, 10.0):
+        mine.inherit(1, playlist, goes(other))
+        assert [body for _, body in goes(mine).entries] == [second]
+        tick(now_s)
+        assert [body for _, body in goes(other).entries] == [second]
+
+
+def goes(window: EventWindow) -> InheritedTopic:
+    """Returns what a window says of a topic to the next owner."""
+    past = window.past(1)
+    assert past is not None
+    return past
 
 
 @given(st.lists(st.tuples(st.integers(0, 30), st.booleans()), min_size=1, max_size=60), st.integers(0, 60))
