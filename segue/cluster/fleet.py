@@ -111,8 +111,7 @@ class Fleet:
         """
         options: Any = former.options
         if hasattr(options, "door"):
-            async with asyncio.timeout(START_S):
-                await until_free(former.door)
+            await until_free(former.door, START_S)
             options = msgspec.structs.replace(options, door=former.door)
         child = await self._start(options, self._book)
         self.children[self.children.index(former)] = child

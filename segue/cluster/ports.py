@@ -32,14 +32,18 @@ class Ports:
         return f"{self._host}:{sock.getsockname()[1]}"
 
 
-async def until_free(address: str) -> None:
-    """Returns when nobody has `address`, which is "HOST:PORT".
+async def until_free(address: str, within_s: float) -> None:
+    """Returns when nobody has `address`, which is "HOST:PORT". Raises TimeoutError if somebody has it for so long.
 
     While a process is down, the system may give the port of its door to a connection of somebody else, which mostly ends soon.
     """
     host, _, port = address.rpartition(":")
-    while not _is_free(host, int(port)):  # noqa: ASYNC110  # the system tells nobody
-        await asyncio.sleep(LOOK_S)
+    try:
+        async with asyncio.timeout(within_s):
+            while not _is_free(host, int(port)):  # noqa: ASYNC110  # the system tells nobody
+                await asyncio.sleep(LOOK_S)
+    except TimeoutError:
+        raise TimeoutError(f"somebody else has {address} for {within_s:g} s; find them (`ss -tanp`), end them, and try again") from None
 
 
 def _is_free(host: str, port: int) -> bool:
