@@ -37,17 +37,29 @@ class Mesh:
     - `client`: the links to the others, by which events are forwarded.
     - `membership`: who lives, and the view that follows.
     - `changed()`: is called when another view holds.
+    - `rows()`: returns how many topics are followed here.
     """
 
-    def __init__(self, options: BrokerOptions, node: Node, born_ms: int, changed: Callable[[], None]) -> None:
+    def __init__(
+        self, options: BrokerOptions, node: Node, born_ms: int, changed: Callable[[], None], rows: Callable[[], int] = lambda: 0
+    ) -> None:
         slots = options.sites[options.site]
         self.site = options.site
         self.draining = False
         steps, leave_s = options.join_steps, options.drain_s / 2
-        self.membership = Membership(options.slot, sorted(slots), node.now_s, options.membership, born_ms, steps=steps, leave_s=leave_s)
+        self.membership = Membership(
+            options.slot,
+            sorted(slots),
+            node.now_s,
+            options.membership,
+            born_ms,
+            steps=steps,
+            leave_s=leave_s,
+            topics=self._topics,
+        )
         others = {slot: address for slot, address in slots.items() if slot != options.slot}
         self.client = SiteClient(node, options.site, others, max_forward_bytes=options.max_forward_bytes, slots=slots)
-        self._me, self._node, self._changed = options.slot, node, changed
+        self._me, self._node, self._changed, self._rows = options.slot, node, changed, rows
         # Whether this slot was out of a view that this process knows, or was never in one before: then it is in the view as this process.
         self._is_let_in = False
         self._puts_out_s = options.membership.grace_s + options.membership.suspect_s
@@ -66,6 +78,12 @@ class Mesh:
     def view(self) -> View:
         """The view that holds."""
         return self.membership.view
+
+    def _topics(self) -> float:
+        """Returns about how many topics this site has, by how many are here; 0 where nothing is here."""
+        ring = self.view.ring
+        mine = ring.parts(ring).get((self._me, self._me), 0.0)
+        return self._rows() / mine if mine else 0.0
 
     def mine(self, topics: Sequence[Topic]) -> list[bool]:
         """Tells of each of many `topics` whether this broker owns it."""

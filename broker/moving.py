@@ -15,6 +15,7 @@ from itertools import islice
 from typing import Final
 
 from infra.kernel.frames import Frame, KeptEvents, Moved, Past, Sealed, View
+from infra.kernel.move_pace import AWAITED_S, MovePace, has_time
 from infra.kernel.ring import Ring, hashes64
 from infra.kernel.topics import Topic
 from infra.runtime.link import Link
@@ -26,6 +27,8 @@ from .recorded_rows import Rows
 
 # So many topics, or ids, are looked at in one turn.
 AT_ONCE: Final = 1024
+# How long to pause for each topic that was looked at, once for each thing that may go with it.
+LOOK_PAUSE_S: Final = 5e-6
 # How long to wait for one that reads more slowly than its link may queue.
 PAUSE_S: Final = 0.05
 # How long to wait for those who have not heard of a view.
@@ -217,25 +220,26 @@ class TopicMoves:
     def _hand_over(self, step: _MovingStep) -> Iterator[float]:
         """Sends what goes to others, a part in each turn."""
         goes_to = Destinations(self._me, step.before, step.view.ring)
+        pace = MovePace(LOOK_PAUSE_S, AWAITED_S if has_time(step.before, step.view.ring) else 0.0)
         for slot, frame in leaving(self._core, goes_to):
             if slot is not None and frame is not None:
                 self._send(slot, frame)
             while slot is not None and (link := self._links.get(slot)) is not None and link.full:
                 yield PAUSE_S
-            yield 0.0
+            yield pace.after(goes_to.take_looks())
         if self._inheritance is not None:
-            yield from self._hand_over_window(self._inheritance, step, goes_to)
+            yield from self._hand_over_window(self._inheritance, step, goes_to, pace)
         self._seal(step)
         self._go_on()
 
-    def _hand_over_window(self, inheritance: Inheritance, step: _MovingStep, goes_to: "Destinations") -> Iterator[float]:
+    def _hand_over_window(self, inheritance: Inheritance, step: _MovingStep, goes_to: "Destinations", pace: MovePace) -> Iterator[float]:
         """Sends what the window has of it, as fast as each of the others takes that, when nobody leaves any of it here any more."""
         while (left := self._left(inheritance, step)) is None:
             yield HEARS_S
         sent = dict.fromkeys(sorted(step.heirs), 0)
         for part in inheritance.leaving(goes_to, left):
             if part is None:
-                yield 0.0
+                yield pace.after(goes_to.take_looks())
                 continue
             slot, kept = part
             sent[slot] = sent.get(slot, 0) + 1
@@ -263,9 +267,16 @@ class Destinations:
     def __init__(self, me: str, before: Ring, after: Ring) -> None:
         self._me, self._before, self._after = me, before, after
         self._owners: dict[Topic, str | None] = {}
+        self._looks = 0
+
+    def take_looks(self) -> int:
+        """Returns how many topics were asked for since this was called last."""
+        looks, self._looks = self._looks, 0
+        return looks
 
     def __call__(self, topics: Sequence[Topic]) -> list[str | None]:
         """Returns the slot that each of `topics` goes to; None: it stays, or was not here."""
+        self._looks += len(topics)
         known = self._owners
         if news := [topic for topic in topics if topic not in known]:
             hashes, me = hashes64(news), self._me

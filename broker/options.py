@@ -77,8 +77,8 @@ class BrokerOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     max_forward_bytes: int = MAX_WAITING_BYTES
     max_handover_bytes: int = MAX_HELD_BYTES
     handover_s: float = 1.0
-    # In how many steps a broker that comes to the ring, or leaves it, gets its part or gives it up. With 1 that is done at once; with 0,
-    # who comes has no part before it is in a plan (`segue ring`).
+    # In how many steps a broker that comes to the ring, or leaves it, gets its part or gives it up; in up to 32 where topics are many and
+    # nobody is asked to stop (docs/ring.md). With 1 that is done at once; with 0, who comes has no part before it is in a plan.
     join_steps: int = 8
     drain_s: float = 5.0
     window_bytes: int = 64 << 20

@@ -4,12 +4,18 @@ It parts from them when the others have all of it, and nothing comes here any mo
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import Final
 
 from infra.kernel.announcer import PARTING_BEATS
+from infra.kernel.move_pace import UNAWAITED_S, MovePace, has_time
+from infra.kernel.ring import Ring
 
 from .mesh import Mesh
 from .moving import TopicMoves
 from .subscribers import Subscribers
+
+# How long to pause for each topic that another broker records by now.
+PARTED_PAUSE_S: Final = 30e-6
 
 
 class Parting:
@@ -27,16 +33,16 @@ class Parting:
         # To whom topics have gone, and for how many heartbeats that has been so.
         self._gone_to: set[str] = set()
         self._beats = 0
-        self._is_going_on = False
+        self._is_going_on = self._has_time = False
 
     @property
     def is_over(self) -> bool:
         """Whether nothing is here that has gone to others."""
         return not self._gone_to
 
-    def begin(self) -> None:
-        """Notes that another view holds: what followers say of earlier ones counts no more."""
-        self._beats = 0
+    def begin(self, before: Ring, after: Ring) -> None:
+        """Notes that another view holds, whose ring is `after`: what followers say of earlier ones counts no more."""
+        self._beats, self._has_time = 0, has_time(before, after)
 
     def gone_to(self, slots: Iterable[str]) -> None:
         """Notes that topics go to the brokers `slots`."""
@@ -62,8 +68,9 @@ class Parting:
         return self._mesh.have_taken(self._gone_to) and self._subscribers().have_settled()
 
     def _part(self) -> Iterator[float]:
-        view = self._mesh.view
-        yield from self._subscribers().hand_over()
+        view, pace = self._mesh.view, MovePace(PARTED_PAUSE_S, UNAWAITED_S if self._has_time else 0.0)
+        for topics in self._subscribers().hand_over():
+            yield pace.after(topics)
         self._is_going_on = False
         if self._mesh.view == view:  # else more goes to others
             self._gone_to.clear()

@@ -92,7 +92,7 @@ class Broker:
             lambda: self.tenure.came_at,
         )
         self.links = Node((BROKER, self.node, self.site), context, self, timing=options.link)
-        self.mesh = Mesh(options, self.links, born_ms, self._view_changed)
+        self.mesh = Mesh(options, self.links, born_ms, self._view_changed, lambda: len(self.core.interest))
         self.handover = Handover(self.node, options.max_handover_bytes)
         self.tenure = Tenure(self.node, epoch, lambda slot: slot in self.moves.awaited, copied(options.window))
         inheritance = Inheritance(self.node, self.core, self.tenure, lambda topics: self.subscribers.adopt(topics))
@@ -335,7 +335,7 @@ class Broker:
         self.tenure.begin(was, view)
         self._view = view
         self.departure.follow(was, view)
-        self.parting.begin()
+        self.parting.begin(before, view.ring)
         self.splits.follow(view, has_served=self.mesh.is_let_in and not self.mesh.draining)
         self.router.follow(view.ring, self.links.now_s)
         self._log.info("view", number=view.number, slots=list(view.slots), **({"shares": list(view.shares)} if view.shares else {}))

@@ -337,11 +337,11 @@ class Subscribers:
         self._sites.reweigh(self._core.gains.changed())
         self.release()
 
-    def hand_over(self) -> Iterator[float]:
-        """Ends, a part in each turn, the recording of what nobody follows and another broker records by now."""
+    def hand_over(self) -> Iterator[int]:
+        """Ends, in parts, the recording of what nobody follows and another broker records by now. Yields how much each part was."""
         for silent, dead in self._core.recorded.hand_over(self._mesh.mine):
             self._withdraw(silent, dead)
-            yield 0.0
+            yield len(dead)
 
     def release(self) -> None:
         """Frees the numbers of rows that nobody wants any more, as far as no delivery can come under them."""

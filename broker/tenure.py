@@ -19,7 +19,7 @@ from infra.kernel.topics import Kind, Topic, kind_of
 
 from .window_origins import SeenStamps
 
-MOST_CHANGES: Final = 64
+MOST_CHANGES: Final = 128
 # So many other brokers, each since it was started, are known at most.
 MOST_PASTS: Final = 64
 MOST_RINGS: Final = 512

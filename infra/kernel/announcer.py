@@ -87,6 +87,7 @@ class Announcer:
         self._had: list[str] = []
         self._partings: deque[PartingTopics] = deque()
         self._is_going_on = False
+        self._pause_s = 0.0
         self._beat = 0
 
     def node_up(self, slot: str, outlet: Outlet, resume: Callable[[int], None] | None = None, *, is_other: bool = False) -> None:
@@ -332,16 +333,19 @@ class Announcer:
     def _work(self) -> Iterator[float]:
         try:
             while self._go_on():
-                yield 0.0
+                yield self._pause_s
         finally:
             self._is_going_on = False
 
     def _go_on(self) -> bool:
         """Does a part of what is to do. Returns whether anything is left."""
-        if self._moving is not None:
-            self._announce_part(self._moving)
-        elif self._partings and self._partings[0].is_over:
-            self._withdraw_part(self._partings[0])
+        self._pause_s = 0.0
+        if (moving := self._moving) is not None:
+            self._announce_part(moving)
+            self._pause_s = moving.pause_s
+        elif self._partings and (parting := self._partings[0]).is_over:
+            self._withdraw_part(parting)
+            self._pause_s = parting.pause_s
         return self._moving is not None or (bool(self._partings) and self._partings[0].is_over)
 
     def _announce_part(self, moving: MovingTopics) -> None:
@@ -358,7 +362,8 @@ class Announcer:
     def _announced_all(self, moving: MovingTopics) -> None:
         self._moving = self._moved = None
         if moving.gone:  # after the new owners were told: the marks below must wait for them
-            self._partings.append(PartingTopics(self._marks[-1].number, self._had, self._beat, moving.gone, self.view))
+            parting = PartingTopics(self._marks[-1].number, self._had, self._beat, moving.gone, self.view, has_time=moving.has_time)
+            self._partings.append(parting)
             if len(self._partings) > MAX_PARTINGS and not self.keeps_former:  # a site that stays away must not cost memory
                 self._withdraw(self._partings.popleft())
         self._start_over()

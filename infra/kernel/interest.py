@@ -21,6 +21,8 @@ LINKS: Final = (1 << MAX_LINKS) - 1
 # So many rows are looked at for one part of what is wanted; and so many where each of them has to be hashed.
 ROWS_AT_ONCE: Final = 8192
 TOPICS_AT_ONCE: Final = 1024
+# Where few of the rows have to be looked at, so many times as many.
+LOOKS_AT_ONCE: Final = 8
 # The cells of everything, for `Interest.wanted_in`.
 EVERY_CELL: Final = b"\1" * CELLS
 # Which of the two bytes of a cell's number in memory is the higher one.
@@ -157,13 +159,20 @@ class Interest:
         return self._wanted_in_all(mask) if self._cells is None else self._wanted_in_cells(mask, cells, self._cells)
 
     def _wanted_in_cells(self, mask: int, cells: bytes, mine: "array[int]") -> Iterator[list[tuple[int, Topic]]]:
-        masks, topics = self.masks, self._topics
+        masks, topics, part, looked = self.masks, self._topics, list[tuple[int, Topic]](), 0
         # First by half of each cell's number, for many rows in one step: most of a million lie in none of these.
         halves = bytes(1 in cells[half << 8 : half + 1 << 8] for half in range(256))
         for start in range(0, len(masks), ROWS_AT_ONCE):
             near = mine[start : start + ROWS_AT_ONCE].tobytes()[HIGHER_HALF::2].translate(halves)
+            rows = compress(range(start, start + len(near)), near)
             # A row that nobody has is wanted by nobody.
-            yield [(row, topics[row]) for row in compress(range(start, start + len(near)), near) if cells[mine[row]] and masks[row] & mask]
+            part += [(row, topics[row]) for row in rows if cells[mine[row]] and masks[row] & mask]
+            looked += 1
+            if len(part) >= TOPICS_AT_ONCE or looked == LOOKS_AT_ONCE:
+                yield part
+                part, looked = [], 0
+        if looked:
+            yield part
 
     def _wanted_in_all(self, mask: int) -> Iterator[list[tuple[int, Topic]]]:
         masks, known = self.masks, self.rows

@@ -36,7 +36,7 @@
 Time is an argument (seconds, monotonic). There is no clock here.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final, NamedTuple
 
 import msgspec
@@ -74,16 +74,26 @@ class Membership:
     """The brokers of a site as one of them sees them. `view`: the newest view that it knows."""
 
     def __init__(
-        self, me: str, slots: Iterable[str], now: float, timing: Timing, base: int = 0, *, steps: int = 1, leave_s: float = float("inf")
+        self,
+        me: str,
+        slots: Iterable[str],
+        now: float,
+        timing: Timing,
+        base: int = 0,
+        *,
+        steps: int = 1,
+        leave_s: float = float("inf"),
+        topics: Callable[[], float] = lambda: 0.0,
     ) -> None:
         """Begins at `now` as the broker `me` of the configured `slots`.
 
         - `base`: see rule 5.
         - `steps`: in how many steps a slot comes or leaves (see `next_places`).
         - `leave_s`: so long that takes at most for one that leaves; then all that it has left goes at once.
+        - `topics()`: returns about how many topics the site has; 0 where that is not known.
         """
         self.view = View(0, ())
-        self._steps, self._leave_s = steps, leave_s
+        self._steps, self._leave_s, self._topics = steps, leave_s, topics
         self._words: dict[str, _Word] = {}
         self._me = me
         self._heard: dict[str, float | None] = dict.fromkeys(sorted(slots))
@@ -303,7 +313,7 @@ class Membership:
         if not all(word.knows for word in words):
             return at_once(known)
         settled = all(word.settled == self.view.number for slot, word in zip(there, words, strict=True) if slot in before)
-        return next_places(before, known, self._steps, settled=settled)
+        return next_places(before, known, self._steps, settled=settled, topics=self._topics() if settled else 0.0)
 
     def _known_of_all(self, now: float) -> dict[str, Known]:
         """Returns what is known of every slot. Of two that are apart, only one is there: who is in the view, or the lower one (rule 9)."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import Final, Protocol
 
 from .frames import View
+from .move_pace import AWAITED_S, UNAWAITED_S, MovePace, has_time
 from .ring import Ring, hashes64
 from .topics import Topic
 
@@ -16,6 +17,9 @@ Told = dict[str, int]
 Rows = list[tuple[int, Topic]]
 # So many topics are withdrawn from former owners at once.
 WITHDRAWN_AT_ONCE: Final = 1024
+# How long to pause for each topic that is announced, or withdrawn.
+ANNOUNCED_PAUSE_S: Final = 10e-6
+WITHDRAWN_PAUSE_S: Final = 30e-6
 
 
 class WantedByCell(Protocol):
@@ -62,6 +66,7 @@ class MovingTopics:
     - `unanswered`: slot -> topics that it has not said to deliver. They are new to the next owner, too.
     - `at_once`: whether all are in one part.
     - `former`: the slots from which anything goes. `gone`: what has gone from them, as far as the new owners have been told.
+    - `has_time`: whether the step may take longer. `pause_s`: how long to pause behind the last part.
     """
 
     def __init__(
@@ -70,6 +75,8 @@ class MovingTopics:
         self._step, self._rows, self._unanswered = before.step(after), rows, unanswered
         self.former = {slot for slot, _ in self._step.moves if slot is not None}
         self.gone: dict[str, list[Topic]] = {}
+        self.has_time = has_time(before, after)
+        self.pause_s, self._pace = 0.0, MovePace(ANNOUNCED_PAUSE_S, AWAITED_S if self.has_time else 0.0)
         parts = rows.wanted_in(before.moved_cells(after))
         self._parts = iter([[pair for part in parts for pair in part]]) if at_once else parts
 
@@ -90,6 +97,7 @@ class MovingTopics:
                 self._divide(part, some, new, self._unanswered.get(old or "", ()))
             if some and old is not None:
                 self.gone.setdefault(old, []).extend([topic for _, topic in some])
+        self.pause_s = self._pace.after(sum(map(len, moved)))
         return part
 
     def _divide(self, part: MovingPart, some: Rows, new: str, unanswered: Collection[Topic]) -> None:
@@ -109,14 +117,18 @@ class PartingTopics:
     - `topics`: slot of the former owner -> topics.
     - `asked`: the changes whose answers come behind the last events; None before anybody was asked.
     - `is_over`: whether they are withdrawn from the former owners by now, a part at a time.
+    - `has_time`: whether that may take longer. `pause_s`: how long to pause behind the last part.
     """
 
-    __slots__ = ("asked", "beat", "is_over", "mark", "sites", "topics", "view")
+    __slots__ = ("_pace", "asked", "beat", "is_over", "mark", "pause_s", "sites", "topics", "view")
 
-    def __init__(self, mark: int, sites: list[str], beat: int, topics: dict[str, list[Topic]], view: View) -> None:
+    def __init__(
+        self, mark: int, sites: list[str], beat: int, topics: dict[str, list[Topic]], view: View, *, has_time: bool = False
+    ) -> None:
         self.mark, self.sites, self.beat, self.topics, self.view = mark, sites, beat, topics, view
         self.asked: Told | None = None
         self.is_over = False
+        self.pause_s, self._pace = 0.0, MovePace(WITHDRAWN_PAUSE_S, UNAWAITED_S if has_time else 0.0)
 
     def next_part(self, view: View, ring: Ring) -> tuple[str, list[Topic]]:
         """Returns a former owner, and some of its topics that are not its own on the `ring` of the `view` that holds. Some must be left."""
@@ -125,5 +137,6 @@ class PartingTopics:
         del left[-WITHDRAWN_AT_ONCE:]  # from the end: to cut a list there moves nothing
         if not left:
             del self.topics[slot]
+        self.pause_s = self._pace.after(len(some))
         # A topic may have come back to its former owner in a later view: there it is wanted again.
         return slot, some if view is self.view else [topic for topic in some if ring.owner(topic) != slot]

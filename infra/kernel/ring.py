@@ -88,6 +88,11 @@ class Ring:
         self._taken = tuple((slot, taken[slot]) for slot in self.slots)
         self._points, self._owners = _layout(self._taken)
 
+    @property
+    def share_of(self) -> dict[str, int]:
+        """How many points each of `slots` has taken."""
+        return dict(self._taken)
+
     def owner(self, key: bytes) -> str | None:
         """Returns the slot that owns `key`; None on an empty ring."""
         return self.owner_at(hash64(key))

@@ -11,6 +11,10 @@ from typing import Final, NamedTuple
 from .frames import View
 from .ring import POINTS
 
+# So many topics move in one step, where there are many, and a step is no finer than so many points. Whoever leaves has less time.
+STEP_TOPICS: Final = 10_000
+FINEST: Final = 8
+
 
 class RingPlace(NamedTuple):
     """A slot's place in a view: the share that it has, and the one that it is to have."""
@@ -51,7 +55,9 @@ CHANGES: Final[dict[tuple[bool, Known], Change]] = {
 }
 
 
-def next_places(before: Mapping[str, RingPlace], known: Mapping[str, Known], steps: int, *, settled: bool) -> dict[str, RingPlace]:
+def next_places(
+    before: Mapping[str, RingPlace], known: Mapping[str, Known], steps: int, *, settled: bool, topics: float = 0.0
+) -> dict[str, RingPlace]:
     """Returns the places of the next view; those of `before`, if none is due.
 
     - `before`: the places of the view that holds.
@@ -60,6 +66,7 @@ def next_places(before: Mapping[str, RingPlace], known: Mapping[str, Known], ste
       is to have.
     - `settled`: whether all is done that followed from the view that holds; only then shares take a step. With one step, those that
       only fall wait for nothing.
+    - `topics`: about how many the site has. Where they are many, steps are finer (`step_width`), but for those that leave.
 
     Who comes has nothing in its first view, and who leaves is to have nothing in the end first. So who comes knows that it is in the view
     before it gets anything, and all can tell one that leaves from one that is dead.
@@ -70,9 +77,22 @@ def next_places(before: Mapping[str, RingPlace], known: Mapping[str, Known], ste
     changed = _owned({slot: place for slot in sorted(known) if (place := _changed(before.get(slot), known[slot], bool(steps))) is not None})
     only_fall = steps == 1 and not any(place.share < place.goal for place in changed.values())
     if (settled or only_fall) and changed == before:
-        stepped = {slot: _stepped(place, -(-POINTS // max(steps, 1))) for slot, place in changed.items()}
+        width, fine = step_width(changed, steps), step_width(changed, steps, topics)
+        stepped = {slot: _stepped(place, width if known[slot] is Known.LEAVING else fine) for slot, place in changed.items()}
         changed = {slot: place for slot, place in stepped.items() if place.share or known[slot] is not Known.LEAVING}
     return _owned(changed)
+
+
+def step_width(places: Mapping[str, RingPlace], steps: int, topics: float = 0.0) -> int:
+    """Returns by how many points shares change in a step from `places`, with so many `steps` and about so many `topics` at the site.
+
+    So that no more than about `STEP_TOPICS` move, unless `FINEST` points have more. What each point has is the same, on average.
+    """
+    width, moving = -(-POINTS // max(steps, 1)), sum(place.share != place.goal for place in places.values())
+    if steps <= 1 or not topics or not moving:
+        return width
+    points = sum(place.share for place in places.values())
+    return min(width, max(FINEST, int(STEP_TOPICS * points / (topics * moving))))
 
 
 def begins(slot: str, view: View) -> bool:

@@ -212,7 +212,7 @@ def test_a_broker_whose_hello_was_before_its_first_view_is_asked_whether_it_goes
 @pytest.mark.parametrize("meanwhile", ["nothing", "another view", "a link breaks"])
 async def test_a_view_is_announced_and_settled_behind_the_last_part_of_what_moves(monkeypatch: pytest.MonkeyPatch, meanwhile: str) -> None:
     """DPS-13: a new owner that is told so publishes at once, and whoever has not been announced by then would miss it."""
-    for module, name in ((interest, "ROWS_AT_ONCE"), (moving_topics, "WITHDRAWN_AT_ONCE")):
+    for module, name in ((interest, "ROWS_AT_ONCE"), (interest, "LOOKS_AT_ONCE"), (moving_topics, "WITHDRAWN_AT_ONCE")):
         monkeypatch.setattr(module, name, 1)
     core, topics = AggregatorCore(), [user_topic(f"u{n}") for n in range(12)]
     core.subscribe(core.open(Mock()), topics, range(len(topics)))

@@ -8,7 +8,7 @@ import pytest
 from broker.mesh import Mesh
 from broker.options import BrokerOptions
 from broker.window_bounds import WindowBounds
-from infra.kernel.frames import HIGHEST_TAG, Hello, View
+from infra.kernel.frames import HIGHEST_TAG, Hello, Settled, View
 from infra.kernel.membership import Timing
 from infra.kernel.topics import Kind
 from infra.runtime.link import Link
@@ -33,7 +33,7 @@ class OneMesh:
     - `let_in`: whether this process may have served something under the one before each.
     """
 
-    def __init__(self, *slots: str) -> None:
+    def __init__(self, *slots: str, rows: int = 0) -> None:
         self.node = a_node()
         self.views: list[View] = []
         self.let_in: list[bool] = []
@@ -43,7 +43,7 @@ class OneMesh:
             sites={"sto": {slot: f"127.0.0.1:{n}" for n, slot in enumerate(slots or SLOTS, 1)}},
             window={Kind.PLAYLIST: WindowBounds(copies=1)},
         )
-        self.mesh = Mesh(options, self.node, 0, self.follow)
+        self.mesh = Mesh(options, self.node, 0, self.follow, lambda: rows)
 
     def follow(self) -> None:
         self.views.append(self.mesh.view)
@@ -175,3 +175,23 @@ def test_who_issues_the_first_view_of_a_site_has_not_been_there_before() -> None
     one.meet("b3", 3, View(0, ()))
     one.go_on(BEAT_S, "b3")
     assert (one.mesh.view.slots, one.mesh.is_let_in) == (("b2", "b3"), True)
+
+
+@pytest.mark.parametrize(("rows", "share"), [(0, 32), (50_000, 32), (500_000, 8)])
+def test_whoever_issues_views_takes_finer_steps_where_it_has_many_topics(rows: int, share: int) -> None:
+    """DPS-15: it has its part of all that the site has."""
+    one = OneMesh("b2", "b3", "b4", rows=rows)
+    one.meet("b3", 3, View(0, ()))
+    one.go_on(5.0, "b3")
+    one.meet("b4", 4, View(0, ()))
+
+    def settle() -> None:
+        for slot in ("b3", "b4"):
+            one.mesh.told(slot, Settled(one.mesh.view.number))
+        one.mesh.settled(one.mesh.view.number, knows=True, taken=0)
+
+    settle()
+    one.go_on(TIMING.grace_s + BEAT_S, "b3", "b4")
+    assert one.mesh.view.share_of == {"b2": 256, "b3": 256, "b4": 0}
+    settle()
+    assert one.mesh.view.share_of == {"b2": 256, "b3": 256, "b4": share}

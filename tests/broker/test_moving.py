@@ -248,6 +248,22 @@ async def test_a_link_that_is_full_is_given_time(monkeypatch: pytest.MonkeyPatch
     assert len(site.said("b2")) == 3
 
 
+@pytest.mark.parametrize(("after", "is_paced"), [(TWO, True), (View(2, ("b2",)), False)])
+async def test_who_hands_over_much_by_plan_pauses_in_between(monkeypatch: pytest.MonkeyPatch, after: View, *, is_paced: bool) -> None:
+    """DPS-15: what is not planned goes as fast as it can."""
+    works: list[Iterator[float]] = []
+    monkeypatch.setattr(moving, "in_turns", works.append)
+    monkeypatch.setattr(moving, "LOOK_PAUSE_S", 1e-4)
+    site = Site("b1", "b2", tags=42)
+    for topic in TOPICS:
+        site.publish(topic, "id")
+    site.moves.begin(ONE.ring, after, 0.0)
+    pauses = [pause for work in works for pause in work if pause]
+    # The numbers, the ids and the window of all topics.
+    assert pauses == (pytest.approx([4e-3] * 3) if is_paced else [])
+    assert site.moves.is_over
+
+
 def test_what_leaves_comes_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(moving, "AT_ONCE", 3)
     site = Site("b1")

@@ -11,6 +11,9 @@ from broker.parting import Parting
 from broker.subscribers import Subscribers
 from infra.kernel.announcer import PARTING_BEATS
 from infra.kernel.frames import View
+from infra.kernel.ring import Ring
+
+GROWN = (Ring(["b1"]), Ring(["b1", "b2"]))
 
 
 class Site:
@@ -19,11 +22,11 @@ class Site:
     def __init__(self) -> None:
         self.view, self.is_over, self.taken, self.settled = View(2, ("b2", "b3")), True, False, False
         self.handed_over = self.settlings = 0
+        self.pauses: list[float] = []
         self.parting = Parting(cast(Mesh, self), cast(TopicMoves, self), lambda: cast(Subscribers, self), self.run)
 
     def run(self, work: Iterator[float]) -> None:
-        for _ in work:
-            pass
+        self.pauses = list(work)
 
     def have_taken(self, slots: set[str]) -> bool:
         assert slots == {"b2"}
@@ -32,9 +35,9 @@ class Site:
     def have_settled(self) -> bool:
         return self.settled
 
-    def hand_over(self) -> Iterator[float]:
+    def hand_over(self) -> Iterator[int]:
         self.handed_over += 1
-        yield 0.0
+        yield from (1000, 3)
 
     def settle(self) -> None:
         self.settlings += 1
@@ -43,7 +46,7 @@ class Site:
 @pytest.fixture
 def site() -> Site:
     site = Site()
-    site.parting.begin()
+    site.parting.begin(*GROWN)
     site.parting.gone_to(["b2"])
     return site
 
@@ -71,7 +74,7 @@ def test_nobody_is_waited_for_for_ever(site: Site) -> None:
 def test_another_view_counts_anew(site: Site) -> None:
     for _ in range(PARTING_BEATS):
         site.parting.tick()
-    site.parting.begin()
+    site.parting.begin(*GROWN)
     site.parting.tick()
     assert not site.parting.is_over
 
@@ -80,3 +83,14 @@ def test_whoever_has_given_nothing_away_has_nothing_to_part_from() -> None:
     site = Site()
     assert site.parting.done()
     assert site.handed_over == 0
+
+
+def test_who_parts_from_many_topics_pauses_in_between_unless_a_broker_is_stopped(site: Site) -> None:
+    """DPS-15, DPS-16: nothing is held meanwhile, so events on other topics go first."""
+    site.taken = site.settled = True
+    assert site.parting.done()
+    assert site.pauses == pytest.approx([0.03, 0.0])
+    site.parting.begin(*reversed(GROWN))
+    site.parting.gone_to(["b2"])
+    assert site.parting.done()
+    assert site.pauses == [0.0, 0.0]

@@ -34,6 +34,7 @@ KNOBS: Final[tuple[tuple[ModuleType, str, tuple[int, ...]], ...]] = (
     (interest, "TOPICS_AT_ONCE", LITTLE),
     (moving_topics, "WITHDRAWN_AT_ONCE", LITTLE),
     (server, "LEAVE_COST", DEAR),
+    (interest, "LOOKS_AT_ONCE", LITTLE),
 )
 
 

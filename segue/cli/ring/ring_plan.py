@@ -11,6 +11,7 @@ import msgspec
 
 from infra.kernel.errors import SegueError
 from infra.kernel.ring import POINTS, Ring
+from infra.kernel.steps import RingPlace, step_width
 from segue.sdk.operator_answers import StandingRing
 
 # What a step takes besides its topics, and each topic of the site in it, as measured on one core (docs/ring.md).
@@ -104,7 +105,7 @@ def _round(state: StandingRing, before: Mapping[str, int], goal: Mapping[str, in
     mine = sum(part for (owner, _), part in parts.items() if owner == state.broker)
     moved = sum(part for (owner, later), part in parts.items() if owner != later)
     topics = state.rows / mine if mine else float(state.rows)
-    width = -(-POINTS // max(state.steps, 1))
+    width = step_width({slot: RingPlace(before.get(slot, 0), goal.get(slot, 0)) for slot in {*before, *goal}}, state.steps, topics)
     steps = max(-(-abs(goal.get(slot, 0) - before.get(slot, 0)) // width) for slot in {*before, *goal})
     rows = round(topics * moved)
     seconds = steps * (STEP_S + topics * TOPIC_S)

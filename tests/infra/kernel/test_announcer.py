@@ -17,7 +17,7 @@ from infra.kernel import interest as interest_module
 from infra.kernel import moving_topics
 from infra.kernel.announcer import BULK, MAX_MARKS, MAX_PARTINGS, PARTING_BEATS, Announcer
 from infra.kernel.frames import Applied, Frame, Subscribe, Unsubscribe, View
-from infra.kernel.interest import ROWS_AT_ONCE, Interest
+from infra.kernel.interest import LOOKS_AT_ONCE, ROWS_AT_ONCE, Interest
 from infra.kernel.limbo import Limbo
 from infra.kernel.moving_topics import WITHDRAWN_AT_ONCE, Told
 from infra.kernel.topics import Topic, user_topic
@@ -53,6 +53,7 @@ class AnnouncerMachine(RuleBasedStateMachine):
         super().__init__()
         announcer_module.BULK = 2  # type: ignore[misc]  # so that a few topics are many frames
         interest_module.ROWS_AT_ONCE = moving_topics.WITHDRAWN_AT_ONCE = 1  # type: ignore[misc]  # and many turns
+        interest_module.LOOKS_AT_ONCE = 1  # type: ignore[misc]
         self.left: list[Iterator[float]] = []
         self.interest = Interest(by_cell=self.by_cell)
         self.bit = self.interest.open()
@@ -68,6 +69,7 @@ class AnnouncerMachine(RuleBasedStateMachine):
     def teardown(self) -> None:
         announcer_module.BULK = BULK  # type: ignore[misc]
         interest_module.ROWS_AT_ONCE = ROWS_AT_ONCE  # type: ignore[misc]
+        interest_module.LOOKS_AT_ONCE = LOOKS_AT_ONCE  # type: ignore[misc]
         moving_topics.WITHDRAWN_AT_ONCE = WITHDRAWN_AT_ONCE  # type: ignore[misc]
 
     # What this node wants.

@@ -191,6 +191,7 @@ def test_what_is_wanted_may_change_between_its_parts(monkeypatch: pytest.MonkeyP
     """DPS-13: nobody is told of what is not wanted any more, though its row may be another topic's by then."""
     monkeypatch.setattr(interest_module, "ROWS_AT_ONCE", 2)
     monkeypatch.setattr(interest_module, "TOPICS_AT_ONCE", 2)
+    monkeypatch.setattr(interest_module, "LOOKS_AT_ONCE", 1)
     interest, topics = Interest(by_cell=by_cell), [user_topic(f"u{n}") for n in range(8)]
     bit = interest.open()
     interest.subscribe(bit, topics[:7], [0] * 7)

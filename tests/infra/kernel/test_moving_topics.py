@@ -13,12 +13,14 @@ from infra.kernel.announcer import PARTING_BEATS, Announcer, at_once
 from infra.kernel.frames import Applied, Subscribe, Unsubscribe, View
 from infra.kernel.interest import Interest
 from infra.kernel.moving_topics import MovingTopics, PartingTopics, WantedInAll
+from infra.kernel.ring import Ring
 from infra.kernel.topics import Topic, user_topic
 from tests.support.simulated_node import SimulatedNode
 
 HERE = "sto"
 SLOTS = ("b1", "b2", "b3")
 TOPICS = [user_topic(f"u{n}") for n in range(40)]
+AFTER = Ring(["b1", "b2"])
 SOME = st.sets(st.sampled_from(TOPICS), min_size=1, max_size=15).map(sorted)
 SHARES = st.tuples(*[st.sampled_from((0, 32, 256))] * len(SLOTS)).filter(any)
 STEPS = st.lists(
@@ -108,14 +110,15 @@ class Announcing:
         return {slot: set(node.handles) for slot, node in self.nodes.items()}
 
 
-@given(steps=STEPS, rows=st.integers(1, 5), withdrawn=st.integers(1, 5), by_cell=st.booleans())
+@given(steps=STEPS, rows=st.integers(1, 5), looks=st.integers(1, 3), withdrawn=st.integers(1, 5), by_cell=st.booleans())
 def test_in_the_end_all_is_where_it_would_be_had_it_been_done_at_once(
-    steps: list[tuple[str, Any]], rows: int, withdrawn: int, *, by_cell: bool
+    steps: list[tuple[str, Any]], rows: int, looks: int, withdrawn: int, *, by_cell: bool
 ) -> None:
     """DPS-13: with parts of any size, and whatever changes between two of them: what is wanted, the ring, a link."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(interest_module, "ROWS_AT_ONCE", rows)
         patch.setattr(interest_module, "TOPICS_AT_ONCE", rows)
+        patch.setattr(interest_module, "LOOKS_AT_ONCE", looks)
         patch.setattr(moving_topics, "WITHDRAWN_AT_ONCE", withdrawn)
         whole, parts = (Announcing(is_at_once=is_at_once, by_cell=by_cell) for is_at_once in (True, False))
         for what, which in [("want", TOPICS[::2]), *steps]:
@@ -129,6 +132,7 @@ def test_in_the_end_all_is_where_it_would_be_had_it_been_done_at_once(
 def test_nobody_is_said_to_have_everything_before_the_last_part_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """DPS-13: a mark is reached, and a former owner is let go, behind the last part; what is wanted meanwhile goes to the new owners."""
     monkeypatch.setattr(interest_module, "ROWS_AT_ONCE", 4)
+    monkeypatch.setattr(interest_module, "LOOKS_AT_ONCE", 1)
     node = Announcing(is_at_once=False, by_cell=True)
     node.want(TOPICS[:-1])
     for slot in SLOTS:
@@ -149,6 +153,38 @@ def test_nobody_is_said_to_have_everything_before_the_last_part_is_told(monkeypa
         assert node.announcer.reached == {HERE: 0} or node.announcer.is_announced
     assert turns > len(TOPICS) // 4 - 2
     assert node.end() == {"b1": set(), "b2": {*TOPICS[1:]}, "b3": set()}
+
+
+def test_who_announces_and_withdraws_much_by_plan_pauses_in_between(monkeypatch: pytest.MonkeyPatch) -> None:
+    """DPS-15, DPS-16: but for one that is stopped, or gone."""
+    monkeypatch.setattr(interest_module, "LOOKS_AT_ONCE", 1)
+    monkeypatch.setattr(interest_module, "ROWS_AT_ONCE", 4)
+    monkeypatch.setattr(moving_topics, "WITHDRAWN_AT_ONCE", 4)
+    monkeypatch.setattr(moving_topics, "ANNOUNCED_PAUSE_S", 1e-3)
+    monkeypatch.setattr(moving_topics, "WITHDRAWN_PAUSE_S", 2e-3)
+
+    def pauses(shares: tuple[int, int, int]) -> list[list[float]]:
+        """Returns how long each piece of work waits in each of its turns while the ring goes where slots have these shares."""
+        node.ring(shares)
+        found: list[list[float]] = []
+        for _ in range(4):
+            while node.left:
+                found.append(list(node.left.pop()))
+            for slot in SLOTS:
+                node.arrive(slot)
+        assert node.announcer.is_parted
+        return found
+
+    node = Announcing(is_at_once=False, by_cell=True)
+    node.want(TOPICS)
+    for slot in SLOTS:
+        node.arrive(slot)
+    announced, withdrawn = pauses((256, 256, 0))
+    moves = [AFTER.owner(topic) == "b2" for topic in TOPICS]
+    # The first two parts of either are done at once. Nobody waits behind the last one.
+    assert announced == pytest.approx([1e-3 * sum(moves[start : start + 4]) for start in range(8, len(TOPICS), 4)])
+    assert withdrawn == pytest.approx([8e-3] * (-(-sum(moves) // 4) - 3))
+    assert {pause for work in pauses((256, 0, 0)) for pause in work} == {0.0}
 
 
 def test_who_keeps_no_cells_moves_everything_in_one_part() -> None:

@@ -7,15 +7,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from infra.kernel.ring import POINTS
-from infra.kernel.steps import CHANGES, Change, Known, RingPlace, at_once, next_places
+from infra.kernel.steps import CHANGES, FINEST, STEP_TOPICS, Change, Known, RingPlace, at_once, next_places, step_width
 
 FULL = RingPlace(POINTS, POINTS)
 HERE, LEAVING, OVERDUE, GONE = Known
 SLOTS = ("b1", "b2", "b3", "b4")
 
 
-def after(before: Mapping[str, RingPlace], known: Mapping[str, Known], *, settled: bool = True, steps: int = 8) -> dict[str, RingPlace]:
-    return next_places(before, known, steps, settled=settled)
+def after(
+    before: Mapping[str, RingPlace], known: Mapping[str, Known], *, settled: bool = True, steps: int = 8, topics: float = 0.0
+) -> dict[str, RingPlace]:
+    return next_places(before, known, steps, settled=settled, topics=topics)
 
 
 def test_the_table_says_something_of_every_slot_whatever_is_known_of_it() -> None:
@@ -102,6 +104,27 @@ def test_one_that_leaves_for_too_long_goes_at_once_behind_a_view_that_says_that_
     assert after(before, {"b2": OVERDUE}).keys() == {"b2"}, "nobody is there who takes over"
 
 
+@pytest.mark.parametrize(
+    ("topics", "share"),
+    [(0, 32), (1_000, 32), (120_000, 32), (200_000, 19), (400_000, 9), (1_000_000, FINEST), (100_000_000, FINEST)],
+)
+def test_where_topics_are_many_a_step_is_finer(topics: float, share: int) -> None:
+    """DPS-15: what moves in one step is held until all of it is announced."""
+    before = {"b1": FULL, "b2": FULL, "b3": FULL, "b4": RingPlace(0, 256), "b5": RingPlace(0, 256)}
+    places = after(before, dict.fromkeys(before, HERE), topics=topics)
+    assert {places[slot].share for slot in ("b4", "b5")} == {share}
+    if share not in (32, FINEST):
+        assert 0.9 * STEP_TOPICS < topics * 2 * share / (3 * POINTS) <= STEP_TOPICS
+
+
+def test_who_leaves_takes_its_steps_however_many_topics_there_are_and_so_does_who_has_one_step() -> None:
+    """DPS-16: one that is asked to stop has not much time; by plan there is as much as it takes."""
+    before = {"b1": FULL, "b2": RingPlace(128, 0), "b3": RingPlace(128, 0)}
+    places = after(before, {"b1": HERE, "b2": LEAVING, "b3": HERE}, topics=1e7)
+    assert (places["b2"].share, places["b3"].share) == (96, 128 - FINEST)
+    assert [step_width(before, steps, 1e7) for steps in (0, 1, 2, 256)] == [256, 256, FINEST, 1]
+
+
 def test_without_steps_who_is_here_has_everything() -> None:
     assert at_once({"b2": HERE, "b1": LEAVING, "b3": GONE}) == {"b2": FULL}
 
@@ -109,17 +132,17 @@ def test_without_steps_who_is_here_has_everything() -> None:
 HISTORIES = st.lists(st.tuples(st.dictionaries(st.sampled_from(SLOTS), st.sampled_from(Known)), st.booleans()), max_size=40)
 
 
-@given(HISTORIES, st.integers(0, 9))
+@given(HISTORIES, st.integers(0, 9), st.sampled_from((0, 300_000, 10**9)))
 @settings(max_examples=150)
 def test_whatever_comes_leaves_and_dies_shares_move_towards_their_goal_and_somebody_owns_the_topics(
-    history: list[tuple[dict[str, Known], bool]], steps: int
+    history: list[tuple[dict[str, Known], bool]], steps: int, topics: float
 ) -> None:
     """DPS-15: join, leave, die and settle in any order; when nothing more happens, all is where it shall be after so many steps."""
     places: dict[str, RingPlace] = {}
     known = dict.fromkeys(SLOTS, GONE)
     for news, settled in history:
         known |= news
-        before, places = places, after(places, known, settled=settled, steps=steps)
+        before, places = places, after(places, known, settled=settled, steps=steps, topics=topics)
         out = before.keys() - places.keys()
         assert all(known[slot] is GONE or not before[slot].goal for slot in out), "one that leaves must not look like one that is dead"
         assert not places or (any(place.share for place in places.values()) and any(place.goal for place in places.values()))
@@ -129,7 +152,7 @@ def test_whatever_comes_leaves_and_dies_shares_move_towards_their_goal_and_someb
             width = -(-POINTS // steps)
             moved = [abs(place.share - before[slot].share) for slot, place in places.items() if slot in before]
             assert max(moved) <= width or not any(before[slot].share for slot in places if slot in before)
-    for _ in range(max(steps, 1) + 4):
-        places = after(places, known, settled=True, steps=steps)
-    assert after(places, known, settled=True, steps=steps) == places
+    for _ in range((POINTS // FINEST if topics else max(steps, 1)) + 4):
+        places = after(places, known, settled=True, steps=steps, topics=topics)
+    assert after(places, known, settled=True, steps=steps, topics=topics) == places
     assert all(place.share == place.goal for place in places.values())

@@ -32,7 +32,7 @@ def test_a_plan_names_each_site_and_what_moves_there() -> None:
     one = plan.rounds[0]
     assert 70_000 < one.rows < 130_000
     assert one.bytes == one.rows * 30
-    assert one.seconds == pytest.approx(8 * (0.5 + 0.06), rel=0.2)
+    assert one.seconds == pytest.approx(11 * (0.5 + 0.06), rel=0.2)  # of 10,000 topics each, where it has not to be stopped
 
 
 def test_fast_is_one_round_and_gentle_is_one_for_each_broker() -> None:
