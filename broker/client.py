@@ -83,6 +83,8 @@ class SiteClient:
         self.copied: Collection[str] = ()
         # What brokers have left that are gone without a word, or were. One may be back as another process before all heirs have answered.
         self.bequests: dict[str, Bequest] = {}
+        # In which view they were lost: the first one here without them, or the one into which they came anew.
+        self._lost_in: dict[str, View] = {}
         self._node, self._stamps = node, TakenStamps(era)
         self._brokers = dict(brokers)
         self._slots = {address: slot for slot, address in brokers.items()}
@@ -197,8 +199,11 @@ class SiteClient:
             self._stamps.say(slot, stamps)
 
     def _is_out(self, slot: str) -> bool:
-        """Tells whether `slot` is out of the view without having left, and may not know that."""
-        return slot in self.bequests and slot not in self.view.slots and self._said[slot].order < self.view.order
+        """Tells whether `slot` is out of the view without having left, or was, and may not know that."""
+        if slot not in self.bequests:
+            return False
+        knows_by = self._lost_in[slot] if slot in self.view.slots else self.view
+        return self._said[slot].order < knows_by.order
 
     def is_back(self, slot: str) -> bool:
         """Tells whether the broker `slot` is in the view, and has said on its link that it goes by it."""
@@ -259,6 +264,7 @@ class SiteClient:
     def _bereave(self, view: View, lost: Iterable[str]) -> None:
         """Tells all brokers of `view` up to where we have got everything of those that are gone without having left."""
         for slot in lost:
+            self._lost_in[slot] = view
             bequest = self.bequests[slot] = Bequest(view.ring)
             if stamps := self._stamps.of_lost(slot):
                 for heir, link in self.links.items():

@@ -10,11 +10,13 @@ from aggregator.core import AggregatorCore
 from broker.client import SiteClient
 from broker.taken_stamps import FORMER_BEATS
 from infra.kernel import interest, moving_topics
+from infra.kernel.events import encode_tail, numbering
 from infra.kernel.frames import (
     HIGHEST_TAG,
     Announced,
     Applied,
     Bereft,
+    Deliver,
     Heartbeat,
     Hello,
     Inherited,
@@ -25,7 +27,7 @@ from infra.kernel.frames import (
     Unsubscribe,
     View,
 )
-from infra.kernel.topics import user_topic
+from infra.kernel.topics import Kind, user_topic
 from infra.runtime.link import Link
 from tests.support.recording_wire import RecordingWire
 
@@ -150,6 +152,29 @@ def test_who_hears_of_the_view_without_a_broker_and_of_the_one_with_its_new_proc
     two.hear("b2", Inherited("b1", ["playlist"]))
     assert two.client.bequests["b1"].heirs == {"b2": ["playlist"]}
     assert two.client.bequests["b1"].ring.slots == LEFT.slots
+
+
+@pytest.mark.parametrize("both_views", [True, False])
+def test_what_still_comes_of_a_lost_broker_is_its_heirs_until_it_goes_by_the_view_into_which_it_came_anew(*, both_views: bool) -> None:
+    """DPS-5, DPS-18: its link is half open. It came from there and from the heir, wherever its slot was in the view again by then."""
+    two, back = ClientOfTwo(), View(3, ("b1", "b2"), (0, 256), (256, 256))
+    two.client.copied = {Kind.USER}
+    late = Deliver([0], [b"%b1,%b" % (numbering("sto", 7), encode_tail("hm://presence/user/ann/", 1, "x", "play", b"{}"))])
+    two.hear("b1", Sealed(BOTH), Heartbeat(BOTH, {7: 5}))
+    two.hear("b2", Sealed(BOTH), Heartbeat(BOTH, {8: 9}))
+
+    def taken() -> list[Any]:
+        return [deliver.bodies for deliver in two.client.frames(two.links["b1"], [late])]
+
+    assert taken() == [late.bodies]
+    two.hear("b2", *([Heartbeat(LEFT)] if both_views else []), Heartbeat(back))
+    assert taken() == [[]]
+    two.hear("b1", Heartbeat(BOTH, {7: 6}))
+    assert two.client.stamps[7] == 5, "nor does it count how far that is"
+    two.hear("b1", Sealed(back))
+    assert taken() == [late.bodies]
+    two.hear("b2", Sealed(whole := View(4, ("b1", "b2"))), Heartbeat(whole))
+    assert taken() == [late.bodies], "it is in every view since"
 
 
 @pytest.mark.parametrize("process", [1, 2])
