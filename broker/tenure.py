@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from infra.kernel.frames import PastTenure, TenureChange, View
 from infra.kernel.loss_reasons import LossReason
 from infra.kernel.membership import MOST_VIEW_NUMBER
-from infra.kernel.ring import Ring, hash64
+from infra.kernel.ring import CELL_SHIFT, CELLS, Ring, hash64
 from infra.kernel.topics import Kind, Topic, kind_of
 
 from .window_origins import SeenStamps
@@ -28,6 +28,8 @@ MOST_STAMP: Final = 1 << 62
 FIRST_STAMP: Final = 1
 # The answer is not known yet: whoever asks must ask again.
 MOVED: Final = "moved"
+# The cells of nothing.
+NOWHERE: Final = bytes(CELLS)
 
 
 class Descent(NamedTuple):
@@ -67,6 +69,8 @@ class Tenure:
         # The views by which others served topics that were this broker's, with the stamp at which it learned of that.
         self._splits: deque[tuple[int, View]] = deque(maxlen=MOST_CHANGES)
         self._rings: dict[View, Ring] = {}
+        # 1 for each cell of the ring in which any of the changes may have moved a key. Most keys have not moved.
+        self._moved = NOWHERE
         # Epoch of a broker that is gone -> the streams in which it gave what it had: each of its heirs tells of its own.
         self._streams: dict[int, set[int]] = {}
 
@@ -75,8 +79,9 @@ class Tenure:
     def begin(self, before: View, after: View) -> None:
         """Notes a change of the ring, from one view to another."""
         self._changes.append(TenureChange(before, after))
-        for view in (before, after):  # while they are laid out anyway: later it would hold up whoever asks
-            self._ring(view)
+        # While they are laid out anyway: later it would hold up whoever asks.
+        cells = self._ring(before).moved_cells(self._ring(after))
+        self._moved = (int.from_bytes(self._moved) | int.from_bytes(cells)).to_bytes(CELLS)
 
     def end(self, stamp: int, oldest: int) -> None:
         """Notes that all changes are over at `stamp`. Nobody asks for what came before the stamp `oldest`."""
@@ -90,6 +95,8 @@ class Tenure:
             self._splits.popleft()
         self._pasts = {epoch: told for epoch, told in self._pasts.items() if told[1] >= oldest}
         self._keep_streams()
+        if not self._changes:
+            self._moved = NOWHERE
         if not self._changes or len(self._rings) > MOST_RINGS:
             self._rings.clear()
 
@@ -228,6 +235,8 @@ class Tenure:
 
     def _came(self, changes: Sequence[TenureChange], hashed: int, slot: str, limit: int) -> TenureChange | None:
         """Returns the last of `changes`, up to the view number `limit`, by which a key came to `slot`."""
+        if changes is self._changes and not self._moved[hashed >> CELL_SHIFT]:
+            return None
         for change in reversed(changes):
             if change.after.number <= limit and self._owner(change.after, hashed) == slot != self._owner(change.before, hashed):
                 return change

@@ -1,11 +1,14 @@
 """Since when a broker has owned its topics, and which stamps of former owners it understands."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from broker import tenure as tenures
 from broker.tenure import MOST_CHANGES, MOVED, Tenure
 from infra.kernel.frames import PastTenure, TenureChange, View
+from infra.kernel.ring import CELLS, Ring
 from infra.kernel.topics import Kind, Topic, parse_topic, user_topic
 
 NOBODY, ONE, TWO, THREE = View(0, ()), View(1, ("b1",)), View(2, ("b1", "b2")), View(3, ("b1", "b2", "b3"))
@@ -244,3 +247,56 @@ def test_so_many_others_are_known() -> None:
         tenure.handed("b2", ONE, past(epoch, "b2"), 1)
     assert [each.epoch for each in tenure.pasts] == list(range(105, 105 + tenures.MOST_PASTS))
     tenure.handed("b2", ONE, [], 1)
+
+
+History = list[tuple[int, int, bool]]
+
+
+def lived(history: History) -> tuple[Tenure, int]:
+    """Returns a tenure that has seen changes to shares of b2 and b3, some of which are over, and its newest stamp."""
+    tenure, before, stamp = Tenure("b1", 7), TWO, 1
+    for two, three, is_over in history:
+        shares = {"b1": 64, "b2": two * 64, "b3": three * 64}
+        after = View.of(before.number + 1, shares, shares)
+        tenure.begin(before, after)
+        stamp += 1
+        if is_over:
+            tenure.end(stamp, stamp - 2)
+        before = after
+    return tenure, stamp
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.booleans()), max_size=8))
+@settings(max_examples=40)
+def test_a_key_that_has_not_moved_is_told_by_its_cell_and_nothing_else_changes(history: History) -> None:
+    """DPS-13: as if all changes had been looked at."""
+    tenure, stamp = lived(history)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tenures, "NOWHERE", b"\1" * CELLS)
+        twin, _ = lived(history)
+    for topic in TOPICS:
+        assert tenure.has_moved(topic) == twin.has_moved(topic)
+        assert [reason(tenure, topic, e7=each) for each in range(stamp + 1)] == [reason(twin, topic, e7=each) for each in range(stamp + 1)]
+
+
+def test_however_many_steps_the_ring_took_a_key_that_has_not_moved_costs_few_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """DPS-5: many come back at once, and each asks for all their topics."""
+    tenure, before = Tenure("b1", 7), TWO
+    for number in range(32):
+        shares = {"b1": 256, "b2": 256, "b3": 8 * number + 8}
+        after = View.of(number + 3, shares, shares | {"b3": 256})
+        tenure.begin(before, after)
+        tenure.end(number + 1, 0)
+        before = after
+    stays = [topic for topic in TOPICS if before.ring.owner(topic) == "b1"]
+    looks: list[int] = []
+    owner_at = Ring.owner_at
+
+    def looked(ring: Ring, hashed: int) -> str | None:
+        looks.append(hashed)
+        return owner_at(ring, hashed)
+
+    monkeypatch.setattr(Ring, "owner_at", looked)
+    assert not any(map(tenure.has_moved, stays))
+    assert [reason(tenure, topic, e7=5) for topic in stays] == [""] * len(stays)
+    assert len(looks) <= 8 * len(stays)
