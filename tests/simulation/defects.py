@@ -61,8 +61,8 @@ def _relay_to_all(core: BrokerCore, handles: Any, bodies: Any) -> None:
             core.fanout.send(row, core.interest.masks[row], body)
 
 
-def _silent_node_up(announcer: Announcer, slot: str, outlet: Any, resume: Any = None) -> None:
-    announcer._node(slot).up(outlet)
+def _silent_node_up(announcer: Announcer, slot: str, outlet: Any, resume: Any = None, *, is_other: bool = False) -> None:
+    announcer._node(slot).up(outlet, is_other=is_other)
     announcer._send(slot, Subscribe, [], [])
     announcer._start_over()
 

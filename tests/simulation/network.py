@@ -39,7 +39,7 @@ class SimulatedInternet:
     """The wires between all processes.
 
     - `cuts`: (from, to): sites or nodes of which the first does not reach the second. Nobody is told.
-    - `slow`: how much longer everything takes, by (from, to).
+    - `slow`: how much longer everything takes, by (from, to): sites or nodes.
     - `doors`: who listens where, and what they do with a caller.
     """
 
@@ -55,7 +55,11 @@ class SimulatedInternet:
         """Returns how long what is sent now takes."""
         low, high = NEAR_S if site_of(source) == site_of(target) else FAR_S
         delay_s = low + (high - low) * self._rng.random()
-        return delay_s * self.slow.get((source, target), 1.0) if self.slow else delay_s
+        return delay_s * self._slowness(source, target) if self.slow else delay_s
+
+    def _slowness(self, source: str, target: str) -> float:
+        sites = site_of(source), site_of(target)
+        return max(self.slow.get((source, target), 1.0), self.slow.get(sites, 1.0))
 
     def is_cut(self, source: str, target: str) -> bool:
         """Returns whether nothing gets from one process to another."""
