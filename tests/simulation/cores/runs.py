@@ -16,12 +16,14 @@ from .broker_life import BrokerLife
 from .core_life import CoreLife, drawn_for
 from .feeding_life import FeedingLife
 from .membership_life import MembershipLife
+from .moves_life import MovesLife
 from .recovery_life import RecoveryLife
 
 LIVES: Final[dict[str, type[CoreLife]]] = {
     "broker": BrokerLife,
     "feeding": FeedingLife,
     "membership": MembershipLife,
+    "moves": MovesLife,
     "recovery": RecoveryLife,
 }
 # So many operations each life has.
