@@ -28,7 +28,7 @@ from .recorded_rows import Rows
 # So many topics, or ids, are looked at in one turn.
 AT_ONCE: Final = 1024
 # How long to pause for each topic that was looked at, once for each thing that may go with it.
-LOOK_PAUSE_S: Final = 5e-6
+LOOK_PAUSE_S: Final = 10e-6
 # How long to wait for one that reads more slowly than its link may queue.
 PAUSE_S: Final = 0.05
 # How long to wait for those who have not heard of a view.

@@ -15,7 +15,7 @@ from .moving import TopicMoves
 from .subscribers import Subscribers
 
 # How long to pause for each topic that another broker records by now.
-PARTED_PAUSE_S: Final = 30e-6
+PARTED_PAUSE_S: Final = 60e-6
 
 
 class Parting:

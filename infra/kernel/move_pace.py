@@ -13,8 +13,8 @@ from .steps import FINEST
 # A shorter pause is none: it would end in the same millisecond.
 LEAST_S: Final = 0.001
 # So long the pauses of one piece of work take at most, while topics wait for it, and where they do not.
-AWAITED_S: Final = 0.1
-UNAWAITED_S: Final = 0.3
+AWAITED_S: Final = 0.16
+UNAWAITED_S: Final = 0.5
 
 
 class MovePace:

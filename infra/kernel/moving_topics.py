@@ -18,8 +18,8 @@ Rows = list[tuple[int, Topic]]
 # So many topics are withdrawn from former owners at once.
 WITHDRAWN_AT_ONCE: Final = 1024
 # How long to pause for each topic that is announced, or withdrawn.
-ANNOUNCED_PAUSE_S: Final = 10e-6
-WITHDRAWN_PAUSE_S: Final = 30e-6
+ANNOUNCED_PAUSE_S: Final = 8e-6
+WITHDRAWN_PAUSE_S: Final = 25e-6
 
 
 class WantedByCell(Protocol):
