@@ -265,7 +265,9 @@ class Destinations:
     """The slots that topics go to from the broker `me`, when the ring `after` follows on `before`."""
 
     def __init__(self, me: str, before: Ring, after: Ring) -> None:
-        self._me, self._before, self._after = me, before, after
+        self._step = before.step(after)
+        # By the number of a move; the last one, -1, is that of a key that stays.
+        self._slots = [*(there if here == me else None for here, there in self._step.moves), None]
         self._owners: dict[Topic, str | None] = {}
         self._looks = 0
 
@@ -279,9 +281,8 @@ class Destinations:
         self._looks += len(topics)
         known = self._owners
         if news := [topic for topic in topics if topic not in known]:
-            hashes, me = hashes64(news), self._me
-            owners = zip(self._before.owners_at(hashes), self._after.owners_at(hashes), strict=True)
-            known.update(zip(news, (slot if was == me != slot else None for was, slot in owners), strict=True))
+            slots = self._slots
+            known.update(zip(news, [slots[at] for at in self._step.moving(hashes64(news))], strict=True))
         return [known[topic] for topic in topics]
 
 

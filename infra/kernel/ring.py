@@ -27,6 +27,8 @@ CELL_SHIFT: Final = 48
 KEPT: Final = 32
 # Of the parts of two rings, which take 250 KiB with five slots, all that is reckoned is so in one turn.
 KEPT_ARCS: Final = 4
+# So many points are kept by their names, those of 32 slots: 1 MiB.
+KEPT_POINTS: Final = 1 << 13
 
 _Arc = tuple[int, int, str | None, str | None]
 
@@ -42,13 +44,19 @@ def hashes64(keys: Sequence[bytes]) -> tuple[int, ...]:
     return unpack(f">{len(keys)}Q", b"".join([blake2b(key, digest_size=8).digest() for key in keys]))
 
 
+@lru_cache(maxsize=KEPT_POINTS)
+def point_of(name: str) -> int:
+    """Returns the point that has a name. With each step of the ring nearly all points stay as they were."""
+    return hash64(name)
+
+
 @lru_cache(maxsize=KEPT)
 def _layout(taken: tuple[tuple[str, int], ...]) -> tuple[list[int], list[str]]:
     """Returns the points of slots that have taken so many, in order, and the owner of each. Equal rings of a process share them."""
     if not taken:
         return [], []
     nodes = {slot: {"vnodes": share} for slot, share in taken}  # two slots may share a point; then the order decides
-    layout = HashRing(nodes, hash_fn=hash64).get_points()
+    layout = HashRing(nodes, hash_fn=point_of).get_points()
     return [point for point, _ in layout], [owner for _, owner in layout]
 
 

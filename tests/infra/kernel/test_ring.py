@@ -63,7 +63,7 @@ def moved(moves: Iterable[Move]) -> float:
 @pytest.fixture
 def coarse(monkeypatch: pytest.MonkeyPatch) -> None:
     """Takes a hash with few values: slots share points all the time."""
-    monkeypatch.setattr(ring_module, "hash64", lambda key: hash64(key) % FAR_APART)
+    monkeypatch.setattr(ring_module, "point_of", lambda name: hash64(name) % FAR_APART)
 
 
 def test_owners_are_what_they_were_in_every_version_and_process() -> None:
