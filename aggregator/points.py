@@ -348,6 +348,14 @@ class FeedingLink:
 
     def frames(self, frames: list[AnyFrame]) -> None:
         """Takes events, answers about those of the past, and news of what is installed."""
+        for part in _parts(frames):
+            self._take(part)
+        self._points.follow_ring()
+        # Behind the events: who waits for a fence gets what came in front of it first.
+        if _has_news(frames):
+            self._points.tell_all()
+
+    def _take(self, frames: list[AnyFrame]) -> None:
         self._broker.deliveries([frame for frame in frames if not isinstance(frame, Keeps | Recalled | Lost)])
         for frame in frames:
             match frame:
@@ -363,10 +371,6 @@ class FeedingLink:
                 case Lost(topics, reason):
                     self._points.lost_on(topics, reason)
         self._broker.taken()
-        self._points.follow_ring()
-        # Behind the events: who waits for a fence gets what came in front of it first.
-        if _has_news(frames):
-            self._points.tell_all()
 
     def down(self, reason: str) -> None:
         """Takes what was installed there for lost."""
@@ -375,6 +379,20 @@ class FeedingLink:
         self._points.broker_down(self._broker.slot)
         self._broker.down(reason)
         self._points.tell_all()
+
+
+def _parts(frames: list[AnyFrame]) -> Iterator[list[AnyFrame]]:
+    """Yields `frames` in parts, each of which ends before something that is passed on at once behind events.
+
+    With that, access points are given the events, and hear up to where everything has come. So what came with them has been taken by then.
+    """
+    start, is_behind = 0, False
+    for at, frame in enumerate(frames):
+        if is_behind and isinstance(frame, Recalled | Lost | Keeps):
+            yield frames[start:at]
+            start, is_behind = at, False
+        is_behind = is_behind or isinstance(frame, Deliver)
+    yield frames[start:] if start else frames
 
 
 def _has_news(frames: Iterable[AnyFrame]) -> bool:

@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from aggregator.core import LEFT_AT_ONCE, AggregatorCore
-from aggregator.points import CAUGHT_UP_BEATS, LEAVE_COST, AccessPoints
-from broker.client import SiteClient
+from aggregator.points import CAUGHT_UP_BEATS, LEAVE_COST, AccessPoints, FeedingLink
+from broker.client import BrokerLink, SiteClient
 from infra.kernel.frames import (
     HIGHEST_TAG,
     Applied,
+    Deliver,
     Fence,
     Fenced,
     Heartbeat,
@@ -20,6 +21,8 @@ from infra.kernel.frames import (
     Inherited,
     Keeps,
     Lost,
+    Recall,
+    Recalled,
     Sealed,
     Subscribe,
     Unsubscribe,
@@ -131,6 +134,29 @@ async def test_nobody_waits_for_heirs_where_there_is_no_other_broker(slots: tupl
     site.points.broker_up("b1", 2)
     await asyncio.sleep(0)  # the next turn, in which it is told
     assert [frame.topics for frame in site.wire.sent if isinstance(frame, Lost)] == told
+
+
+class BatchedSite(FencedSite):
+    """The same, whose links are flushed behind a batch, as nodes do."""
+
+    def link(self, wire: RecordingWire, hello: Hello, dialled: str | None) -> Link:
+        return Link(wire, hello, dialled, 0.0, lambda link: None)
+
+
+@pytest.mark.parametrize("behind", [Recalled(1, [LISTS[0]], [""], [0], [], {7: 6}, 7, [6]), Lost([LISTS[0]], "too-much")])
+def test_events_in_front_of_an_answer_go_with_the_stamps_that_came_with_them(behind: Recalled | Lost) -> None:
+    """DPS-11: an access point that loses us in the next half second is given by the next aggregator what it has not heard stamps of."""
+    site = BatchedSite("b1")
+    feeding = FeedingLink(BrokerLink(site.brokers, site.links["b1"]), site.points._core, site.points, lambda: None)
+    site.hear("b1", Heartbeat(site.view, {7: 5}))
+    site.point.frames([Subscribe(1, [3, 4], [*LISTS[:2]]), Recall(8, [LISTS[0]], {7: 1})])
+    row = site.points._core.interest.rows[LISTS[1]]
+    site.point.link.flush()
+    site.wire.sent.clear()
+    feeding.frames([Deliver([row], [b"six"], {7: 6}), behind, Deliver([row], [b"seven"], {7: 7})])
+    site.point.link.flush()
+    first, _, last = site.wire.sent
+    assert (first, last) == (Deliver([4], [b"six"], {7: 6}), Deliver([4], [b"seven"], {7: 7}))
 
 
 class RestartedSite(FencedSite):
