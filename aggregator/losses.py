@@ -4,17 +4,46 @@ A link that breaks and comes back to the same process goes on where it was. To a
 ring has given the topics to others meanwhile: what the lost one had published last may be missing, and no number shows it (DPS-8).
 
 Where there are copies, heirs may have all of it (DPS-18). Until they have said that, a loss is open.
+
+Topics may also move, as planned, from or to a broker while there is no link to it. What it published on them meanwhile nobody gives us:
+a new owner gives what is new to it, and a process that was never linked does not know of us. So that may be missing, too.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from infra.kernel.bequest import Bequest
-from infra.kernel.ring import Ring
+from infra.kernel.ring import Ring, hash64
+from infra.kernel.topics import Topic
 
 # So many heartbeats an heir that does not answer is waited for.
 ORPHANED_BEATS: Final = 4
+# So many rings are remembered that held while a broker was not linked. Of more of them, the oldest and the newest.
+MOST_RINGS: Final = 64
+
+
+class MovedUnseen:
+    """The topics that moved while there was no link to the broker `slot`, and of which it may have published something meanwhile.
+
+    - `rings`: those that held meanwhile, in order.
+    - `was_linked`: whether it had been linked before that, so that what it owned under the first of them came from it.
+    - `now`: the ring under which it goes on where its link broke; None where it does not.
+    """
+
+    def __init__(self, slot: str, rings: Sequence[Ring], *, was_linked: bool, now: Ring | None) -> None:
+        self.slot = slot
+        self._rings, self._was_linked, self._now = rings, was_linked, now
+
+    def __call__(self, topic: Topic) -> bool:
+        """Tells whether `topic` is one of them."""
+        hashed, slot = hash64(topic), self.slot
+        if self._now is not None and self._now.owner_at(hashed) == slot:
+            return False  # it goes on with it
+        has = [ring.owner_at(hashed) == slot for ring in self._rings]
+        has_come = any(after and not before for before, after in pairwise(has))
+        return has_come or (has[0] and self._was_linked and self._now is not None)
 
 
 class OwnerLosses:
@@ -25,6 +54,37 @@ class OwnerLosses:
         # The last ring that each was in, and those of which links are broken.
         self._rings: dict[str, Ring] = {}
         self._broken: dict[str, Ring] = {}
+        # The ring that holds, and those that held while a broker was not linked.
+        self._ring: Ring | None = None
+        self._unlinked: dict[str, list[Ring]] = {}
+        self._linked: set[str] = set()
+        self._moved: list[MovedUnseen] = []
+
+    def take_moved(self) -> list[MovedUnseen]:
+        """Returns what has moved unseen, as far as that was not returned before."""
+        moved, self._moved = self._moved, []
+        return moved
+
+    def hold(self, ring: Ring) -> None:
+        """Notes the ring that holds, before it is noted who is linked under it."""
+        if (before := self._ring) is ring:
+            return
+        self._ring = ring
+        if before is not None and before.slots:
+            for slot in sorted({*ring.slots, *self._unlinked} - self._linked):
+                held = self._unlinked.setdefault(slot, [before])
+                held.append(ring)
+                del held[1 : len(held) - MOST_RINGS + 1]
+        for slot in sorted(self._unlinked.keys() - ring.slots):
+            self._unseen(slot, None)
+
+    def _unseen(self, slot: str, now: Ring | None) -> None:
+        """Notes what moved while `slot` was not linked. `now`: it goes on where its link broke, under this ring."""
+        rings = self._unlinked.pop(slot, [])
+        moves = {move for before, after in pairwise(rings) for move in before.parts(after)}
+        has_come, has_gone = (any(move[at] == slot and move[0] != move[1] for move in moves) for at in (1, 0))
+        if has_come or (has_gone and now is not None):
+            self._moved.append(MovedUnseen(slot, rings, was_linked=slot in self._incarnations, now=now))
 
     def follow(self, ring: Ring, doubted: Collection[str] = ()) -> list[tuple[str, Ring]]:
         """Notes the ring that holds. Returns whom it has replaced while the link was broken, and what they owned.
@@ -32,6 +92,7 @@ class OwnerLosses:
         `doubted`: those that have not said on their links that they go by this ring. A link may be half open, and another process in the
         ring.
         """
+        self.hold(ring)
         self._rings.update({slot: ring for slot in ring.slots if slot not in doubted or slot not in self._rings})
         gone = [(slot, before) for slot, before in self._broken.items() if slot not in ring.slots]
         for slot, _ in gone:
@@ -41,15 +102,20 @@ class OwnerLosses:
     def link_up(self, slot: str, incarnation: int) -> Ring | None:
         """Notes a link to `slot`. Returns the ring under which its topics were lost, None where nothing was."""
         before, ring = self._incarnations.get(slot), self._broken.pop(slot, None)
+        self._unseen(slot, self._ring if before == incarnation else None)
+        self._linked.add(slot)
         self._incarnations[slot] = incarnation
         return ring if before not in (None, incarnation) else None
 
     def link_down(self, slot: str, *, is_left: bool) -> None:
         """Notes that the link to `slot` is broken. `is_left`: it had left the ring, and nobody is served by it any more."""
+        self._linked.discard(slot)
         if is_left:
             self._rings.pop(slot, None)
         elif (ring := self._rings.get(slot)) is not None:
             self._broken[slot] = ring
+            newest = self._ring if self._ring is not None else ring
+            self._unlinked[slot] = [ring] if ring is newest else [ring, newest]
 
 
 @dataclass(slots=True)

@@ -35,7 +35,7 @@ from infra.runtime.link_handlers import makes_no_sense
 from infra.runtime.turns import in_turns
 
 from .core import AggregatorCore, Rows
-from .losses import OpenLosses, OwnerLosses
+from .losses import MovedUnseen, OpenLosses, OwnerLosses
 from .recalls import Recalls
 
 # So many heartbeats a fence waits for other sites: an event of theirs may be on its way to a broker that is being left.
@@ -120,6 +120,8 @@ class AccessPoints:
         self.recalls = Recalls(lambda topic: brokers.announcer.ring.owner(Topic(topic)), brokers.links)
         self._losses = OwnerLosses()
         self._orphaned = OpenLosses(brokers.bequests)
+        # What moved unseen, and what brokers were told by then: what comes behind their answers is not missing.
+        self._unseen: list[tuple[Told, MovedUnseen]] = []
         self._keeps: Keeps | None = None
 
     def __len__(self) -> int:
@@ -167,6 +169,7 @@ class AccessPoints:
 
     def broker_up(self, slot: str, incarnation: int) -> None:
         """Notes a link to a broker: where it is another process than before, what it owned may lack something."""
+        self._losses.hold(self._brokers.announcer.ring)
         if (ring := self._losses.link_up(slot, incarnation)) is not None:
             self._owner_lost(slot, ring)
         self.follow_ring()  # it may have said another view
@@ -184,7 +187,18 @@ class AccessPoints:
         doubted = [slot for slot in self._brokers.view.slots if not self._brokers.is_back(slot)]
         for slot, ring in self._losses.follow(self._brokers.announcer.ring, doubted):
             self._owner_lost(slot, ring)
+        self._unseen.extend((self._brokers.announcer.told(), moved) for moved in self._losses.take_moved())
+        self._tell_unseen()
         self._tell_orphaned()
+
+    def _tell_unseen(self) -> None:
+        """Tells who may lack something of what moved while its owner was not linked, when brokers have done what they were told by then."""
+        unseen, self._unseen = self._unseen, []
+        for told, moved in unseen:
+            if self._brokers.announcer.has_done(told):
+                self.lost(LossReason.OWNER_LOST, moved)
+            else:
+                self._unseen.append((told, moved))
 
     def _owner_lost(self, slot: str, ring: Ring) -> None:
         self._orphaned.note(slot, ring, self._beat)

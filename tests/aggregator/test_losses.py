@@ -1,9 +1,21 @@
 """Whose topics may lack something, because a broker was lost."""
 
-from aggregator.losses import OwnerLosses
+from aggregator.losses import MOST_RINGS, OwnerLosses
 from infra.kernel.ring import Ring
+from infra.kernel.topics import Topic, parse_topic
 
 BOTH, ONE = Ring(("b1", "b2")), Ring(("b1",))
+LITTLE = Ring(("b1", "b2"), shares={"b2": 32})
+TOPICS = [parse_topic(f"hm://playlist/user/ann/playlist/p{n}/") for n in range(64)]
+
+
+def of_b2(ring: Ring) -> set[Topic]:
+    return {topic for topic in TOPICS if ring.owner(topic) == "b2"}
+
+
+def moved_unseen(losses: OwnerLosses) -> set[Topic]:
+    moved = losses.take_moved()
+    return {topic for topic in TOPICS if any(each(topic) for each in moved)}
 
 
 def test_a_broker_that_is_replaced_while_its_link_is_broken_has_lost_what_it_owned() -> None:
@@ -60,3 +72,68 @@ def test_one_that_was_left_out_and_may_be_another_process_by_now_has_lost_what_i
     losses.follow(grown, [])
     losses.link_down("b2", is_left=False)
     assert losses.link_up("b2", 3) is grown
+
+
+def test_what_moves_away_as_planned_while_the_link_to_its_owner_is_broken_may_lack_what_that_had_last() -> None:
+    """DPS-5, DPS-8: the new owner gives what is new to it, and the former one goes on with what is still its own."""
+    losses = OwnerLosses()
+    losses.link_up("b2", 1)
+    losses.follow(BOTH)
+    losses.link_down("b2", is_left=False)
+    losses.follow(LITTLE)
+    assert losses.link_up("b2", 1) is None
+    assert moved_unseen(losses) == of_b2(BOTH) - of_b2(LITTLE) != set()
+    assert losses.take_moved() == []
+
+
+def test_what_comes_to_a_process_that_is_not_linked_yet_may_lack_what_that_has_published() -> None:
+    """DPS-5, DPS-8."""
+    losses = OwnerLosses()
+    losses.follow(ONE)
+    losses.follow(LITTLE)
+    losses.follow(BOTH)
+    assert losses.link_up("b2", 1) is None
+    assert moved_unseen(losses) == of_b2(BOTH)
+
+
+def test_what_came_to_a_process_that_was_never_linked_and_went_on_may_lack_something_too() -> None:
+    """DPS-5, DPS-8."""
+    losses = OwnerLosses()
+    losses.link_up("b1", 1)
+    for ring in (ONE, LITTLE, ONE):
+        losses.follow(ring)
+    assert moved_unseen(losses) == of_b2(LITTLE) != set()
+
+
+def test_a_view_that_the_broker_itself_says_first_holds_before_it_is_linked() -> None:
+    """DPS-8: what has come to it under that view it may have published on."""
+    losses = OwnerLosses()
+    losses.follow(ONE)
+    losses.hold(LITTLE)
+    losses.link_up("b2", 1)
+    losses.follow(LITTLE)
+    assert moved_unseen(losses) == of_b2(LITTLE)
+
+
+def test_nothing_is_lost_where_nothing_moves_or_who_gets_it_is_linked() -> None:
+    """DPS-8: at a start, at a link that breaks alone, and in a step as planned."""
+    losses = OwnerLosses()
+    losses.follow(BOTH)
+    losses.link_up("b1", 1)
+    losses.link_up("b2", 1)
+    losses.link_down("b2", is_left=False)
+    losses.link_up("b2", 1)
+    losses.follow(LITTLE)
+    losses.follow(BOTH)
+    assert losses.take_moved() == []
+
+
+def test_of_very_many_rings_while_a_broker_is_not_linked_the_first_and_the_newest_are_remembered() -> None:
+    losses = OwnerLosses()
+    losses.link_up("b2", 1)
+    losses.follow(BOTH)
+    losses.link_down("b2", is_left=False)
+    for share in range(1, 2 * MOST_RINGS):
+        losses.follow(Ring(("b1", "b2"), shares={"b2": share}))
+    losses.link_up("b2", 1)
+    assert moved_unseen(losses) == of_b2(BOTH) - of_b2(Ring(("b1", "b2"), shares={"b2": 2 * MOST_RINGS - 1}))

@@ -300,6 +300,20 @@ async def test_who_hung_and_is_back_has_lost_what_it_has_now_when_it_dies() -> N
     assert await site.lost() == {topic for topic in LISTS if grown.ring.owner(topic) == "b2"} != OF_B2
 
 
+async def test_what_moved_while_its_owner_was_not_linked_is_told_when_the_owner_has_answered() -> None:
+    """DPS-5, DPS-8: what comes behind that is not missing."""
+    site, little = RestartedSite(), View(4, ("b1", "b2"), (256, 32), (256, 256))
+    site.points.broker_down("b2")
+    site.brokers.link_down(site.links["b2"])
+    site.hear("b1", Heartbeat(little))
+    site.links["b2"] = site.link_up("b2")
+    assert await site.lost() == set()
+    site.answer("b1")
+    site.answer("b2")
+    site.points.tick()
+    assert await site.lost() == OF_B2 - {topic for topic in LISTS if little.ring.owner(topic) == "b2"} != set()
+
+
 async def test_a_second_loss_of_a_broker_does_not_hide_the_first() -> None:
     """DPS-8: its heirs had not answered yet when it was gone again, with the little that it had by then."""
     site, grown = RestartedSite(), View(4, ("b1", "b2"), (256, 32), (256, 256))
