@@ -110,10 +110,12 @@ class AccessPoints:
     - `gone()`: is called when one has left, or has said that it cannot.
     - `shares`: of the turns of the loop.
     - `recalls`: what they have asked of brokers.
+    - `is_taking`: whether events are being taken, of which brokers' stamps do not tell yet.
     """
 
     def __init__(self, core: AggregatorCore, brokers: SiteClient, gone: Callable[[], None], shares: Shares) -> None:
         self.everyone: dict[PointLink, None] = {}
+        self.is_taking = False
         self._beat = 0
         self._core, self._brokers, self._gone, self._shares = core, brokers, gone, shares
         self._limbo = Limbo([brokers.announcer])
@@ -156,8 +158,11 @@ class AccessPoints:
         return point
 
     def _stamps(self, point: PointLink) -> dict[int, int]:
-        """Returns up to where `point` has been given everything; nothing while it does not know of what was dropped before that."""
-        return {} if point.dropped or point.tellings else self._brokers.stamps
+        """Returns up to where `point` has been given everything; nothing while it does not know of what was dropped before that.
+
+        Nor with a part of a large batch: it would say that what the part has is still to come.
+        """
+        return {} if self.is_taking or point.dropped or point.tellings else self._brokers.stamps
 
     def keep(self, keeps: Keeps) -> None:
         """Tells all what windows of this site keep, if that is news."""
@@ -374,8 +379,7 @@ class FeedingLink:
         for frame in frames:
             match frame:
                 case Deliver():
-                    deliver = self._broker.fresh(frame)
-                    self._core.fan_out(deliver.handles, deliver.bodies)
+                    self._fan_out(self._broker.fresh(frame))
                 case Recalled():  # in its place among the events
                     self._points.recalls.answered(self._broker.slot, frame)
                 case Keeps():
@@ -385,6 +389,13 @@ class FeedingLink:
                 case Lost(topics, reason):
                     self._points.lost_on(topics, reason)
         self._broker.taken()
+
+    def _fan_out(self, deliver: Deliver) -> None:
+        self._points.is_taking = True
+        try:
+            self._core.fan_out(deliver.handles, deliver.bodies)
+        finally:
+            self._points.is_taking = False
 
     def down(self, reason: str) -> None:
         """Takes what was installed there for lost."""

@@ -31,7 +31,7 @@ from infra.kernel.frames import (
 from infra.kernel.roles import ACCESSPOINT, BROKER
 from infra.kernel.shares import SHARE, Shares
 from infra.kernel.topics import Topic, parse_topic, user_topic
-from infra.runtime.link import Link
+from infra.runtime.link import MAX_DELIVER_BYTES, Link
 from tests.support.recording_wire import RecordingWire
 
 LISTS = [parse_topic(f"hm://playlist/user/ann/playlist/p{n}/") for n in range(24)]
@@ -157,6 +157,22 @@ def test_events_in_front_of_an_answer_go_with_the_stamps_that_came_with_them(beh
     site.point.link.flush()
     first, _, last = site.wire.sent
     assert (first, last) == (Deliver([4], [b"six"], {7: 6}), Deliver([4], [b"seven"], {7: 7}))
+
+
+def test_parts_of_a_large_batch_go_without_a_word_but_for_the_last_one() -> None:
+    """DPS-11: the stamps of the batch before would say that what they have is still to come."""
+    site = BatchedSite("b1")
+    feeding = FeedingLink(BrokerLink(site.brokers, site.links["b1"]), site.points._core, site.points, lambda: None)
+    site.hear("b1", Heartbeat(site.view, {7: 5}))
+    site.point.frames([Subscribe(1, [3, 4], [*LISTS[:2]])])
+    row = site.points._core.interest.rows[LISTS[1]]
+    site.point.link.flush()
+    site.wire.sent.clear()
+    large = b"x" * (MAX_DELIVER_BYTES // 2 + 1)
+    feeding.frames([Deliver([row], [large], {7: 6}), Deliver([row, row], [large, b"last"], {7: 8})])
+    site.point.link.flush()
+    parts = [(frame.bodies[-1][-4:], frame.stamps) for frame in site.wire.sent if isinstance(frame, Deliver)]
+    assert parts == [(b"xxxx", {}), (b"last", {7: 8})]
 
 
 class RestartedSite(FencedSite):
