@@ -20,6 +20,7 @@ from infra.kernel.topics import Kind, Topic, kind_of
 from .core import BrokerCore
 from .tenure import MOVED, Descent, Tenure
 from .window import EventWindow, Missed
+from .window_origins import SeenStamps
 
 # So much is given for one question, and in one frame.
 MOST_BYTES: Final = 4 << 20
@@ -110,8 +111,10 @@ class Recaller:
         if known and row is not None and found.reason != LossReason.SPLIT:
             is_latest = window.bounds[kind].keep == "latest"
             if self._is_anchored(window, row, had) and self._shows_all(topic, kept, known, had, is_latest=is_latest):
-                return Missed([_told(known, body) for body in kept if origin_epoch_seq(body) not in had]), 0
-        return Missed(window.rest(row, recall.stamps, until) if recall.rest else [], found.reason), 0
+                lacked = self._lacked(window, row, recall.stamps, descent, until)
+                return Missed([_told(known, body) for body in lacked if origin_epoch_seq(body) not in had]), 0
+        behind = SeenStamps(recall.stamps, frozenset())
+        return Missed(window.rest(row, behind.has, until) if recall.rest else [], found.reason), 0
 
     def _found(
         self, window: EventWindow, row: int | None, kind: Kind, stamps: dict[int, int], descent: Descent, until: int | None
@@ -136,6 +139,15 @@ class Recaller:
             if begin < too_old:
                 return Missed([], LossReason.EXPIRED)
         return window.moved_after(row, descent.seen(stamps), until)
+
+    def _lacked(self, window: EventWindow, row: int, stamps: dict[int, int], descent: Descent, until: int | None) -> list[bytes]:
+        """Returns the events of a topic that are here, without those that had come before somebody was given `stamps`.
+
+        These may be too old to show that nothing is missing, and what they say has come must not come again all the same.
+        """
+        if stamps.get(window.epoch, 0) > window.stamp:  # nobody was given them
+            return window.kept(row, until)
+        return window.rest(row, descent.surely_seen(stamps), until)
 
     def _horizon(self, window: EventWindow, epoch: int, kind: Kind) -> tuple[int, int]:
         evicted, too_old = self._tenure.horizon(epoch, kind)

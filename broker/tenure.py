@@ -17,7 +17,7 @@ from infra.kernel.membership import MOST_VIEW_NUMBER
 from infra.kernel.ring import CELL_SHIFT, CELLS, Ring, hash64
 from infra.kernel.topics import Kind, Topic, kind_of
 
-from .window_origins import SeenStamps
+from .window_origins import SeenStamps, WindowPlace
 
 MOST_CHANGES: Final = 128
 # So many other brokers, each since it was started, are known at most.
@@ -45,6 +45,10 @@ class Descent(NamedTuple):
     def seen(self, stamps: dict[int, int]) -> SeenStamps:
         """Returns what somebody with these `stamps` has."""
         return SeenStamps(stamps, frozenset(self.begins))
+
+    def surely_seen(self, stamps: dict[int, int]) -> Callable[[WindowPlace], bool]:
+        """Returns what tells whether somebody with these `stamps` has what was recorded at a place, also where not all owners are known."""
+        return (lambda place: place[1] <= stamps.get(place[0], 0)) if self.reason else self.seen(stamps).has
 
 
 class Tenure:

@@ -353,13 +353,12 @@ class EventWindow:
             return []
         return self._events(topic, until)
 
-    def rest(self, row: int | None, stamps: Mapping[int, int], until: int | None = None) -> list[bytes]:
-        """Returns what `kept` does, as far as it came behind one of `stamps`, that of the window which recorded it."""
+    def rest(self, row: int | None, has: Callable[[WindowPlace], bool], until: int | None = None) -> list[bytes]:
+        """Returns what `kept` does, without what somebody `has`, by where it was recorded."""
         topic = self._topics.get(row) if row is not None else None
         if topic is None:
             return []
-        places = [(stamp, *self._place(stamp)) for stamp in topic.stamps]
-        return self._events(topic, until, {stamp for stamp, epoch, there in places if epoch in stamps and there > stamps[epoch]})
+        return self._events(topic, until, {stamp for stamp in topic.stamps if not has(self._place(stamp))})
 
     def _events(self, topic: WindowTopic, until: int | None, wanted: Collection[int] | None = None) -> list[bytes]:
         stamps = [stamp for stamp in topic.stamps if self._is_before(stamp, until) and (wanted is None or stamp in wanted)]

@@ -307,6 +307,23 @@ def test_who_has_a_number_of_this_epoch_gets_nothing_again_of_those_before_it() 
     assert alone.told({FORMER: 10}, ("lon", 3, 4)) == ("", [2, 3, own]), "what they have of one site says nothing of another one"
 
 
+def test_what_had_come_before_a_point_that_is_too_old_does_not_come_again_where_numbers_show_the_rest() -> None:
+    """DPS-5, DPS-6: numbers of another site showed that nothing is missing, and all of this site came, also what the point covers."""
+    heir = Heir(is_alone=False, too_old=11)
+    older = b'%b9,"topic":"hm://playlist/user/ann/playlist/mix/"}' % numbering("sto", FORMER - 1)
+    heir.window.inherit(heir.core.interest.rows[MIX], MIX, InheritedTopic([((FORMER - 1, 7), older)]))
+    heir.end()
+    for seq in (4, 5):
+        heir.relay(seq)
+    last = "lon", 3, 4
+    assert heir.told({FORMER: 10}) == ("expired", [])
+    assert heir.told({FORMER: 10}, last) == ("", [2, 3, 5]), "also of who had owned it before"
+    assert heir.told({}, last) == ("", [1, 2, 3, 9, 5]), "numbers alone say nothing of other sites"
+    assert heir.told({FORMER - 1: 7}, last) == ("", [1, 2, 3, 5]), "who owned it then is not known, and a stamp counts all the same"
+    assert heir.told({FORMER - 1: 6}, last) == ("", [1, 2, 3, 9, 5])
+    assert heir.told({FORMER: 10, EPOCH: heir.window.stamp + 1}, last) == ("", [1, 2, 3, 9, 5]), "nobody was given that"
+
+
 def test_who_may_still_be_given_something_by_a_former_owner_is_asked_to_ask_again() -> None:
     """DPS-6: else it would come twice."""
     heir = Heir()
