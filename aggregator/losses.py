@@ -30,20 +30,21 @@ class MovedUnseen:
     - `rings`: those that held meanwhile, in order.
     - `was_linked`: whether it had been linked before that, so that what it owned under the first of them came from it.
     - `now`: the ring under which it goes on where its link broke; None where it does not.
+    - `begun`: topics with which it begins all the same.
     """
 
-    def __init__(self, slot: str, rings: Sequence[Ring], *, was_linked: bool, now: Ring | None) -> None:
+    def __init__(self, slot: str, rings: Sequence[Ring], *, was_linked: bool, now: Ring | None, begun: Collection[Topic] = ()) -> None:
         self.slot = slot
-        self._rings, self._was_linked, self._now = rings, was_linked, now
+        self._rings, self._was_linked, self._now, self._begun = rings, was_linked, now, begun
 
     def __call__(self, topic: Topic) -> bool:
         """Tells whether `topic` is one of them."""
         hashed, slot = hash64(topic), self.slot
-        if self._now is not None and self._now.owner_at(hashed) == slot:
+        if self._now is not None and self._now.owner_at(hashed) == slot and topic not in self._begun:
             return False  # it goes on with it
         has = [ring.owner_at(hashed) == slot for ring in self._rings]
         has_come = any(after and not before for before, after in pairwise(has))
-        return has_come or (has[0] and self._was_linked and self._now is not None)
+        return has_come or (has[0] and not has[-1] and self._was_linked and self._now is not None)
 
 
 class OwnerLosses:
@@ -78,13 +79,13 @@ class OwnerLosses:
         for slot in sorted(self._unlinked.keys() - ring.slots):
             self._unseen(slot, None)
 
-    def _unseen(self, slot: str, now: Ring | None) -> None:
-        """Notes what moved while `slot` was not linked. `now`: it goes on where its link broke, under this ring."""
+    def _unseen(self, slot: str, now: Ring | None, begun: Collection[Topic] = ()) -> None:
+        """Notes what moved while `slot` was not linked. `now`, `begun`: see `MovedUnseen`."""
         rings = self._unlinked.pop(slot, [])
         moves = {move for before, after in pairwise(rings) for move in before.parts(after)}
         has_come, has_gone = (any(move[at] == slot and move[0] != move[1] for move in moves) for at in (1, 0))
         if has_come or (has_gone and now is not None):
-            self._moved.append(MovedUnseen(slot, rings, was_linked=slot in self._incarnations, now=now))
+            self._moved.append(MovedUnseen(slot, rings, was_linked=slot in self._incarnations, now=now, begun=begun))
 
     def follow(self, ring: Ring, doubted: Collection[str] = ()) -> list[tuple[str, Ring]]:
         """Notes the ring that holds. Returns whom it has replaced while the link was broken, and what they owned.
@@ -99,10 +100,13 @@ class OwnerLosses:
             del self._broken[slot], self._rings[slot]
         return gone
 
-    def link_up(self, slot: str, incarnation: int) -> Ring | None:
-        """Notes a link to `slot`. Returns the ring under which its topics were lost, None where nothing was."""
+    def link_up(self, slot: str, incarnation: int, begun: Collection[Topic] = ()) -> Ring | None:
+        """Notes a link to `slot`. Returns the ring under which its topics were lost, None where nothing was.
+
+        `begun`: topics that are new to it, where it goes on with others.
+        """
         before, ring = self._incarnations.get(slot), self._broken.pop(slot, None)
-        self._unseen(slot, self._ring if before == incarnation else None)
+        self._unseen(slot, self._ring if before == incarnation else None, begun)
         self._linked.add(slot)
         self._incarnations[slot] = incarnation
         return ring if before not in (None, incarnation) else None

@@ -175,7 +175,8 @@ class AccessPoints:
     def broker_up(self, slot: str, incarnation: int) -> None:
         """Notes a link to a broker: where it is another process than before, what it owned may lack something."""
         self._losses.hold(self._brokers.announcer.ring)
-        if (ring := self._losses.link_up(slot, incarnation)) is not None:
+        begun = self._brokers.announcer.take_begun(slot)
+        if (ring := self._losses.link_up(slot, incarnation, begun)) is not None:
             self._owner_lost(slot, ring)
         self.follow_ring()  # it may have said another view
 

@@ -20,11 +20,12 @@ class AnnouncedNode:
     - `open`: changes with topics that are new to it, and that it has not said to be done.
     - `fresh`: topics that were new to it, or to another node, when its link broke, or are wanted since; None before a link broke. One that
       moves to it then has come by another way before.
+    - `begun`: what was fresh when its link began. Of that it gives only what it publishes from then on.
     - `undelivered`: topics that were new to a former process of it, or are wanted since that was gone; None where the ring has been changed
       since. Another process that says to deliver them has nothing of what the former one had.
     """
 
-    __slots__ = ("applied", "done", "fresh", "open", "outlet", "sent", "undelivered")
+    __slots__ = ("applied", "begun", "done", "fresh", "open", "outlet", "sent", "undelivered")
 
     def __init__(self) -> None:
         self.sent = 0
@@ -32,11 +33,13 @@ class AnnouncedNode:
         self.outlet: Outlet | None = None
         self.open: deque[tuple[int, Sequence[Topic]]] = deque()
         self.fresh: set[Topic] | None = None
+        self.begun: set[Topic] = set()
         self._begin()
 
     def up(self, outlet: Outlet, *, is_other: bool = False) -> set[Topic]:
         """Goes on over a new link, `is_other`: to another process. Returns what was fresh."""
         fresh, self.fresh = self.fresh or set(), None
+        self.begun = fresh
         if is_other:
             self.undelivered = fresh | (self.undelivered or set())
         self.outlet = outlet

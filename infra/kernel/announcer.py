@@ -110,6 +110,12 @@ class Announcer:
             self._ask(slot)
         self._start_over()
 
+    def take_begun(self, slot: str) -> set[Topic]:
+        """Returns what was new to `slot` when its link began, unless that was returned before: it goes on with all others only."""
+        node = self._node(slot)
+        begun, node.begun = node.begun, set()
+        return begun
+
     def node_down(self, slot: str) -> None:
         """Notes that the link to `slot` is lost."""
         node = self._node(slot)

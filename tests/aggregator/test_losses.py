@@ -137,3 +137,15 @@ def test_of_very_many_rings_while_a_broker_is_not_linked_the_first_and_the_newes
         losses.follow(Ring(("b1", "b2"), shares={"b2": share}))
     losses.link_up("b2", 1)
     assert moved_unseen(losses) == of_b2(BOTH) - of_b2(Ring(("b1", "b2"), shares={"b2": 2 * MOST_RINGS - 1}))
+
+
+def test_what_is_wanted_since_a_link_broke_and_came_to_its_broker_meanwhile_may_lack_something() -> None:
+    """DPS-5, DPS-8: the broker goes on with what was wanted before, and gives of this only what it publishes from now on."""
+    losses = OwnerLosses()
+    losses.link_up("b2", 1)
+    losses.follow(LITTLE)
+    losses.link_down("b2", is_left=False)
+    losses.follow(BOTH)
+    come, stayed = sorted(of_b2(BOTH) - of_b2(LITTLE))[0], sorted(of_b2(LITTLE))[0]
+    losses.link_up("b2", 1, {come, stayed})
+    assert moved_unseen(losses) == {come}

@@ -469,7 +469,8 @@ def test_a_node_that_is_resumed_is_told_which_topics_its_last_link_had_not_broug
     announcer.unwant([wanted.pop(3)])
     announcer.node_up("b1", second, known.append)
     assert second.topics(last=known[0]) == {*TOPICS[:2]}
-    assert second.topics(first=known[0] + 1) == {TOPICS[2], TOPICS[4]}
+    assert second.topics(first=known[0] + 1) == {TOPICS[2], TOPICS[4]} == announcer.take_begun("b1")
+    assert announcer.take_begun("b1") == set()
     # It breaks again before it has answered: nothing has changed. Without a stamp to go on from, all of it is new.
     announcer.node_down("b1")
     announcer.node_up("b1", third, known.append)
