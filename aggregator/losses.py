@@ -57,6 +57,8 @@ class OwnerLosses:
         self._broken: dict[str, Ring] = {}
         # The ring that holds, and those that held while a broker was not linked.
         self._ring: Ring | None = None
+        # Whether anybody has owned anything before.
+        self._has_begun = False
         self._unlinked: dict[str, list[Ring]] = {}
         self._linked: set[str] = set()
         self._moved: list[MovedUnseen] = []
@@ -71,7 +73,8 @@ class OwnerLosses:
         if (before := self._ring) is ring:
             return
         self._ring = ring
-        if before is not None and before.slots:
+        self._has_begun = self._has_begun or bool(before is not None and before.slots)
+        if before is not None and self._has_begun:  # a site without owners, for a while, does not begin
             for slot in sorted({*ring.slots, *self._unlinked} - self._linked):
                 held = self._unlinked.setdefault(slot, [before])
                 held.append(ring)

@@ -4,7 +4,7 @@ from aggregator.losses import MOST_RINGS, OwnerLosses
 from infra.kernel.ring import Ring
 from infra.kernel.topics import Topic, parse_topic
 
-BOTH, ONE = Ring(("b1", "b2")), Ring(("b1",))
+BOTH, ONE, EMPTY = Ring(("b1", "b2")), Ring(("b1",)), Ring(())
 LITTLE = Ring(("b1", "b2"), shares={"b2": 32})
 TOPICS = [parse_topic(f"hm://playlist/user/ann/playlist/p{n}/") for n in range(64)]
 
@@ -113,6 +113,21 @@ def test_a_view_that_the_broker_itself_says_first_holds_before_it_is_linked() ->
     losses.link_up("b2", 1)
     losses.follow(LITTLE)
     assert moved_unseen(losses) == of_b2(LITTLE)
+
+
+def test_what_owners_published_who_came_when_nobody_owned_anything_may_be_missing() -> None:
+    """DPS-5, DPS-8: all were gone, and others are there that have published before they are linked. At a start nobody is told."""
+    losses = OwnerLosses()
+    losses.follow(EMPTY)
+    losses.follow(BOTH)
+    losses.link_up("b1", 1)
+    assert losses.take_moved() == []
+    losses.link_down("b1", is_left=False)
+    losses.follow(EMPTY)
+    losses.take_moved()
+    losses.follow(BOTH)
+    losses.link_up("b2", 1)
+    assert moved_unseen(losses) == of_b2(BOTH)
 
 
 def test_nothing_is_lost_where_nothing_moves_or_who_gets_it_is_linked() -> None:
