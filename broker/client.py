@@ -73,7 +73,7 @@ class SiteClient:
         self.site = site
         self._known = frozenset(brokers if slots is None else slots)
         self._book = book
-        self.announcer = Announcer(site, wanted or tuple, by_cell, gains_of, lambda work: in_turns(self._in_turns(work)))
+        self.announcer = Announcer(site, wanted or tuple, by_cell, gains_of, lambda work: in_turns(self._in_turns(work)), self._goes_by)
         self._progressed = progressed
         self._announces = wanted is not None
         self.forwarder = Forwarder(max_forward_bytes)
@@ -178,11 +178,14 @@ class SiteClient:
                 case Sealed(view):
                     self._said[self._slot(link)] = view
                     self.set_view(view)
+                    self.announcer.said_view()
                     self._announce()
+                    self._settle()
                 case Heartbeat(view, stamps):
                     if not link.knows(Sealed):
                         self._said[self._slot(link)] = view
                     self.set_view(view)
+                    self.announcer.said_view()
                     self._announce()
                     self._say(link, stamps)
                 case Revoked():
@@ -208,6 +211,10 @@ class SiteClient:
     def is_back(self, slot: str) -> bool:
         """Tells whether the broker `slot` is in the view, and has said on its link that it goes by it."""
         return slot in self.view.slots and slot in self._said and self._said[slot].order >= self.view.order
+
+    def _goes_by(self, slot: str, view: View) -> bool:
+        """Tells whether `slot` has said on its link that it goes by `view`, or a later one, or has no link."""
+        return slot not in self._said or self._said[slot].order >= view.order
 
     def _inherit(self, heir: str, said: Inherited) -> None:
         """Notes what an heir of a lost broker has said, and up to where everything has come of what that one had."""

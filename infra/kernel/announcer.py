@@ -6,7 +6,7 @@ A link that comes back gets everything anew: subscriptions are soft state, and n
 
 Make before break. A former owner of a topic goes on serving it until the new owner has it, and all sites behind the new owner. Then the
 former owner is asked for a last answer, which comes behind all that those sites had still sent to it: another link may be faster. Only
-then is it told that the topic is not wanted there any more. So a move costs no event.
+then, and when it has said that it goes by the new view, is it told that the topic is not wanted there any more. So a move costs no event.
 
 Marks. A *mark* is a moment. It is reached at a site while everything is installed there that was wanted at that moment and still is.
 Something may have to be announced anew: a link was lost or came back, topics moved to other nodes, or a node says that it lost
@@ -36,6 +36,7 @@ MAX_PARTINGS: Final = 4
 
 Wanted = Callable[[], Iterable[tuple[int, Topic]]]
 GainsOf = Callable[[Sequence[int]], bytes]
+GoesBy = Callable[[str, View], bool]
 
 
 class _Mark(NamedTuple):
@@ -54,6 +55,8 @@ class Announcer:
 
     - `by_cell`: keeps the cells of rows; without it, all that is wanted is looked at whenever the ring changes.
     - `gains_of(rows)`: returns about how many follow their topics (see `Subscribe`).
+    - `goes_by(slot, view)`: tells whether a node has said that it goes by `view`, or a later one, and has nothing more to say of an earlier
+      one. Before that it serves what has moved as if it were its own, whoever has it by then.
     - `spawn`: does what is left of a move, a step in each turn; without it all of it is done at once.
     - `reached`: for each site that was heard of, the newest mark that is reached there; 0 if none is.
     - `restored`: how often a site has reached again what was no longer reached there. What was published meanwhile may be lost.
@@ -68,9 +71,10 @@ class Announcer:
         by_cell: WantedByCell | None = None,
         gains_of: GainsOf = lambda rows: b"",
         spawn: Callable[[Iterator[float]], None] = at_once,
+        goes_by: GoesBy = lambda slot, view: True,
     ) -> None:
         self.site = site
-        self._gains_of, self._spawn = gains_of, spawn
+        self._gains_of, self._spawn, self._goes_by = gains_of, spawn, goes_by
         self.view = View(0, ())
         self.ring = Ring(())
         self.reached: dict[str, int] = {}
@@ -220,6 +224,11 @@ class Announcer:
         for site in sites:
             self.reached.setdefault(site, 0)
         self._advance()
+
+    def said_view(self) -> None:
+        """Lets former owners go whose time has come, when one has said by which view it goes."""
+        if self._partings:
+            self._advance()
 
     def tick(self) -> None:
         """Counts a heartbeat interval: former owners are kept for no longer than `PARTING_BEATS` of them."""
@@ -398,16 +407,18 @@ class Announcer:
             return False
         if parting.asked is None:
             parting.asked = {slot: self._ask(slot) for slot in parting.topics if self._nodes[slot].outlet is not None}
-        return all(self._has_answered(slot, n, parting.sites) for slot, n in parting.asked.items())
+        return all(self._has_answered(slot, n, parting) for slot, n in parting.asked.items())
 
     def _ask(self, slot: str) -> int:
         """Sends `slot` an empty change, and returns its number."""
         self._send(slot, Subscribe, [], [])
         return self._nodes[slot].sent
 
-    def _has_answered(self, slot: str, n: int, sites: Iterable[str]) -> bool:
+    def _has_answered(self, slot: str, n: int, parting: PartingTopics) -> bool:
         node = self._nodes[slot]
-        return node.outlet is None or all(node.applied.get(site, 0) >= n for site in sites)
+        if node.outlet is None:
+            return True
+        return self._goes_by(slot, parting.view) and all(node.applied.get(site, 0) >= n for site in parting.sites)
 
     def _lacks(self, site: str, mark: _Mark) -> bool:
         return not mark.told or any(self._nodes[slot].applied.get(site, 0) < n for slot, n in mark.told.items())

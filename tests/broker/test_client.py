@@ -281,6 +281,30 @@ async def test_a_view_is_announced_and_settled_behind_the_last_part_of_what_move
         assert not any(isinstance(frame, Subscribe | Unsubscribe) for frame in behind)
 
 
+@pytest.mark.parametrize("is_gone", [False, True])
+def test_a_former_owner_that_has_not_heard_of_the_view_goes_on_serving_what_has_moved(*, is_gone: bool) -> None:
+    """DPS-5, DPS-13: it still numbers what is published on it. Withdrawn before, that would come to nobody."""
+    core, topics = AggregatorCore(), [user_topic(f"u{n}") for n in range(12)]
+    core.subscribe(core.open(Mock()), topics, range(len(topics)))
+    first, second = View(1, ("b1", "b2"), (0, 256)), View(2, ("b1", "b2"), (256, 0))
+    two = ClientOfTwo(first, core)
+    for slot in ("b1", "b2"):
+        two.hear(slot, Sealed(first), Applied(sent(two, slot), {"sto": sent(two, slot)}))
+    two.hear("b1", Sealed(second))
+    for _ in range(2):
+        for slot in ("b1", "b2"):
+            two.hear(slot, Applied(sent(two, slot), {"sto": sent(two, slot)}))
+    assert not two.client.announcer.is_parted
+    assert not any(isinstance(frame, Unsubscribe) for frame in two.wires["b2"].sent)
+    if is_gone:
+        two.client.link_down(two.links["b2"])
+    else:
+        two.hear("b2", Sealed(second))
+        assert {topic for frame in two.wires["b2"].sent if isinstance(frame, Unsubscribe) for topic in frame.topics} == {*topics}
+        assert two.wires["b2"].sent[-1] == Settled(2)
+    assert two.client.announcer.is_parted
+
+
 def sent(two: ClientOfTwo, slot: str) -> int:
     """Returns the number of the last change that `slot` was sent."""
     return two.client.announcer.told()[slot]
