@@ -83,7 +83,8 @@ class SiteClient:
         self.copied: Collection[str] = ()
         # What brokers have left that are gone without a word, or were. One may be back as another process before all heirs have answered.
         self.bequests: dict[str, Bequest] = {}
-        # In which view they were lost: the first one here without them, or the one into which they came anew.
+        # In which view they were lost: the first one here without them, or the one into which they came anew. Who has said up to where we
+        # have got everything since it knew of that, or is another process, stands here no more.
         self._lost_in: dict[str, View] = {}
         self._node, self._stamps = node, TakenStamps(era)
         self._brokers = dict(brokers)
@@ -119,8 +120,10 @@ class SiteClient:
             self._book.meet(link)
         self.forwarder.up(slot, link)
         former, self._processes[slot] = self._processes.get(slot), link.peer.incarnation
+        is_other = former not in (None, link.peer.incarnation)
+        self._begin_after_loss(slot, link, is_other=is_other)
         if self._announces:
-            self.announcer.node_up(slot, link, self._resume(slot, link), is_other=former not in (None, link.peer.incarnation))
+            self.announcer.node_up(slot, link, self._resume(slot, link), is_other=is_other)
             # Perhaps not the view that holds, or none: then this says only that nothing is missing of what was wanted before. The answer is
             # `Sealed`: a broker that has gone over to a view between its hello and the link has told everybody but us.
             link.send(Announced(self._announced))
@@ -141,6 +144,18 @@ class SiteClient:
         self.forwarder.down(slot)
         self.announcer.node_down(slot)
         self._announce()
+
+    def _begin_after_loss(self, slot: str, link: Link, *, is_other: bool) -> None:
+        """Notes that what comes on a new link of a broker that was lost is its own, unless it does not know of that.
+
+        It cannot go on where its link broke: what it has let out meanwhile has come from its heirs. Another process has nothing of that.
+        """
+        if slot not in self.bequests or (lost_in := self._lost_in.get(slot)) is None:
+            return
+        if self.copied and not is_other:
+            self._stamps.forget(slot)
+        if is_other or link.peer.view.order >= lost_in.order:
+            del self._lost_in[slot]
 
     def _resume(self, slot: str, link: Link) -> Callable[[int], None] | None:
         """Returns what says up to where we have got everything, if that is still what a broker that is back can go by."""
@@ -199,14 +214,15 @@ class SiteClient:
         """Notes what is said with frames of `link`, unless its broker is out and does not know that."""
         slot = self._slot(link)
         if stamps and not self._is_out(slot):
+            self._lost_in.pop(slot, None)
             self._stamps.say(slot, stamps)
 
     def _is_out(self, slot: str) -> bool:
         """Tells whether `slot` is out of the view without having left, or was, and may not know that."""
         if slot not in self.bequests:
             return False
-        knows_by = self._lost_in[slot] if slot in self.view.slots else self.view
-        return self._said[slot].order < knows_by.order
+        knows_by = self._lost_in.get(slot) if slot in self.view.slots else self.view
+        return knows_by is not None and self._said[slot].order < knows_by.order
 
     def is_back(self, slot: str) -> bool:
         """Tells whether the broker `slot` is in the view, and has said on its link that it goes by it."""

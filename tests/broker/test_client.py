@@ -177,6 +177,32 @@ def test_what_still_comes_of_a_lost_broker_is_its_heirs_until_it_goes_by_the_vie
     assert taken() == [late.bodies], "it is in every view since"
 
 
+@pytest.mark.parametrize(("process", "has_said", "resumes"), [(1, True, True), (1, False, False), (2, False, True)])
+def test_a_broker_that_is_back_is_believed_on_a_later_link_also_before_it_says_there_by_which_view_it_goes(
+    process: int, *, has_said: bool, resumes: bool
+) -> None:
+    """DPS-10, DPS-11: it goes on where its link broke, or has another process. What came first was dropped, and said to have come.
+
+    - `process`: the one that comes on the later link. `has_said`: it has said by its first link how far it is since it was out.
+    - `resumes`: whether it is asked to go on. What it has let out while it was out has come from its heirs.
+    """
+    two, back = ClientOfTwo(), View(3, ("b1", "b2"))
+    two.client.copied = {Kind.USER}
+    two.hear("b1", Sealed(BOTH), Heartbeat(BOTH, {7: 5}))
+    two.hear("b2", Heartbeat(BOTH, {8: 9}), Heartbeat(LEFT), Heartbeat(View(3, ("b1", "b2"), (0, 256), (256, 256))))
+    two.hear("b1", Sealed(back), *([Heartbeat(back, {7: 6})] if has_said else []))
+    two.client.link_down(two.links["b1"])
+    two.wires["b1"].sent.clear()
+    two.told = back
+    two.links["b1"] = two.linked("b1", process)
+    assert any(isinstance(frame, Resume) for frame in two.wires["b1"].sent) is resumes
+    body = b"%b1,%b" % (numbering("sto", 7), encode_tail("hm://presence/user/ann/", 1, "x", "play", b"{}"))
+    taken = two.client.frames(two.links["b1"], [Deliver([0], [body], {7: 8})])
+    assert [deliver.bodies for deliver in taken] == [[body]]
+    two.client.taken(two.links["b1"])
+    assert two.client.stamps[7] == 8
+
+
 @pytest.mark.parametrize("process", [1, 2])
 def test_an_heir_hears_behind_the_loss_of_what_the_lost_process_of_a_broker_had_not_said_to_deliver(process: int) -> None:
     """DPS-11, DPS-18: its link was half open when an access point came that had had the topic by another aggregator, which went."""
