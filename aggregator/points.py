@@ -124,6 +124,8 @@ class AccessPoints:
         self._orphaned = OpenLosses(brokers.bequests)
         # What moved unseen, and what brokers were told by then: what comes behind their answers is not missing.
         self._unseen: list[tuple[Told, MovedUnseen]] = []
+        # How many losses everybody is being told of.
+        self._tellings = 0
         self._keeps: Keeps | None = None
 
     def __len__(self) -> int:
@@ -158,11 +160,13 @@ class AccessPoints:
         return point
 
     def _stamps(self, point: PointLink) -> dict[int, int]:
-        """Returns up to where `point` has been given everything; nothing while it does not know of what was dropped before that.
+        """Returns up to where `point` has been given everything; nothing while it does not know of what was dropped before that, or lost.
 
-        Nor with a part of a large batch: it would say that what the part has is still to come.
+        Whoever loses us meanwhile would be told by others that nothing is missing. Nor is it said with a part of a large batch: it would
+        say that what the part has is still to come.
         """
-        return {} if self.is_taking or point.dropped or point.tellings else self._brokers.stamps
+        is_untold = self._tellings or self._orphaned or self._unseen or point.dropped or point.tellings
+        return {} if self.is_taking or is_untold else self._brokers.stamps
 
     def keep(self, keeps: Keeps) -> None:
         """Tells all what windows of this site keep, if that is news."""
@@ -233,7 +237,13 @@ class AccessPoints:
 
     def lost(self, reason: str, concerns: Callable[[Topic], bool]) -> None:
         """Tells access points that topics which `concerns` is true of may lack something, some of them in each turn of the loop."""
-        in_turns(self._tell_lost(reason, lambda row, topic: concerns(topic), None))
+        self._tellings += 1
+        in_turns(self._tell_all(reason, concerns))
+
+    def _tell_all(self, reason: str, concerns: Callable[[Topic], bool]) -> Iterator[float]:
+        """Tells all access points of topics that `concerns` is true of. Then stamps go on."""
+        yield from self._tell_lost(reason, lambda row, topic: concerns(topic), None)
+        self._tellings -= 1
 
     def lost_on(self, topics: Iterable[bytes], reason: str) -> None:
         """Tells access points that these `topics` may lack something."""

@@ -330,6 +330,46 @@ async def test_what_moved_while_its_owner_was_not_linked_is_told_when_the_owner_
     assert await site.lost() == OF_B2 - {topic for topic in LISTS if little.ring.owner(topic) == "b2"} != set()
 
 
+@pytest.mark.parametrize("has_everything", [True, False])
+async def test_no_stamps_are_said_while_a_loss_is_untold(has_everything: bool) -> None:
+    """DPS-8: whoever went on at another aggregator with those of the next process would hear there that nothing is missing."""
+    site = RestartedSite()
+    site.hear("b1", Heartbeat(BOTH, {5: 1}))
+    stamps = site.point.link.stamps
+    assert stamps is not None
+    assert stamps() == {5: 1, 7: 5}
+    site.restart()
+    site.hear("b2", Heartbeat(BOTH, {9: 1}))
+    site.hear("b1", Heartbeat(LEFT))
+    assert stamps() == {}
+    site.hear("b1", Inherited("b2", ["playlist"] if has_everything else []))
+    assert stamps() == {}
+    assert await site.lost() == (set() if has_everything else OF_B2)
+    await asyncio.sleep(0)  # the turn in which nothing is left to be told
+    assert stamps().items() >= {5: 1, 9: 1}.items()
+
+
+async def test_no_stamps_are_said_while_it_is_untold_what_moved_unseen() -> None:
+    """DPS-8: neither by the owner whose link is back, nor by others."""
+    site, little = RestartedSite(), View(4, ("b1", "b2"), (256, 32), (256, 256))
+    site.hear("b1", Heartbeat(BOTH, {5: 1}))
+    site.points.broker_down("b2")
+    site.brokers.link_down(site.links["b2"])
+    site.hear("b1", Heartbeat(little))
+    site.links["b2"] = site.link_up("b2")
+    site.hear("b2", Heartbeat(little, {7: 6}))
+    stamps = site.point.link.stamps
+    assert stamps is not None
+    assert stamps() == {}
+    site.answer("b1")
+    site.answer("b2")
+    site.points.tick()
+    assert stamps() == {}
+    assert await site.lost() != set()
+    await asyncio.sleep(0)
+    assert stamps() == {5: 1, 7: 6}
+
+
 async def test_a_second_loss_of_a_broker_does_not_hide_the_first() -> None:
     """DPS-8: its heirs had not answered yet when it was gone again, with the little that it had by then."""
     site, grown = RestartedSite(), View(4, ("b1", "b2"), (256, 32), (256, 256))
