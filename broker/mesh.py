@@ -131,15 +131,16 @@ class Mesh:
         `taken`: up to which view everything is here that has come to this broker.
         """
         self._settled = max(self._settled, number)
-        if self._say(Settled(number, knows, taken, self._said.unheard)):
+        if self._say(replace(self._said, number=number, knows=knows, taken=taken)):
             self.tick()
 
     def _say(self, said: Settled) -> bool:
         """Tells the others how it is here, if that is news. Returns whether it was."""
+        said = replace(said, anew=self.membership.anew)
         if said == self._said:
             return False
         self._said = said
-        self.membership.told(self._me, said.number, knows=said.knows, unheard=said.unheard)
+        self.membership.told(self._me, said.number, knows=said.knows, unheard=said.unheard, anew=said.anew)
         for link in self.client.links.values():
             if link.knows(Settled):
                 link.send(said)
@@ -163,7 +164,7 @@ class Mesh:
     def told(self, slot: str, said: Settled) -> None:
         """Notes what the broker `slot` has said of itself."""
         self._taken[slot] = said.taken
-        self.membership.told(slot, said.number, knows=said.knows, unheard=said.unheard)
+        self.membership.told(slot, said.number, knows=said.knows, unheard=said.unheard, anew=said.anew)
         self.tick()
 
     def issuer(self) -> str | None:
@@ -201,9 +202,9 @@ class Mesh:
         self._is_let_in = self._is_let_in or self._me not in self.view.slots or begins(self._me, self.view)
 
     def tick(self) -> None:
-        """Issues a view if that is on us. Where heirs are waited for, it says first who is not heard."""
-        if self._has_copies:
-            self._say(replace(self._said, unheard=self.membership.unheard(self._node.now_s)))
+        """Issues a view if that is on us. Says first whether it begins, and, where heirs are waited for, who is not heard."""
+        unheard = self.membership.unheard(self._node.now_s) if self._has_copies else None
+        self._say(replace(self._said, unheard=unheard))
         number = self.view.number
         if self.membership.tick(self._node.now_s):
             self._is_let_in = self._is_let_in or not number

@@ -368,12 +368,14 @@ class Settled(Frame, tag=31, frozen=True):
     subscribe have said so. `knows`: everybody who is linked to the sender knows of shares.
     `taken`: from a broker: what has come to it up to that view is there, and other sites know that it is wanted here; 0: not yet.
     `unheard`: from a broker: the others of its site that it does not hear; None where it does not say.
+    `anew`: from a broker: the view that holds there, if its slot has been to have nothing since before this process began; 0: not so.
     """
 
     number: Number
     knows: bool = True
     taken: Number = 0
     unheard: list[Name] | None = None
+    anew: Number = 0
 
 
 class Proof(Frame, tag=30, frozen=True):

@@ -32,6 +32,9 @@
     it has not done that for `suspect_s`, whoever knows it does. The owner may wait for that, and its heir (DPS-18).
 11. What an operator wants of shares is brought to whoever issues views (`issuer`), and checked against the view that holds there. Whoever
     else issued it might do so beside a step: of two views of one number only one holds, and what went with topics under the other is lost.
+12. A goal of 0 is meant for a process: it leaves, or an operator wants it to have nothing. No view tells which, nor of which process.
+    Where all who met that one are gone as well, nobody knows that it was replaced. So who finds a first view in which its slot is to have
+    nothing says so of itself, and with the next step it is to have what anybody has who comes. A goal that comes later is kept.
 
 Time is an argument (seconds, monotonic). There is no clock here.
 """
@@ -63,11 +66,13 @@ class _Word(NamedTuple):
     """The word of a broker: all is done that followed from the view `settled`, and everybody linked to it knows of shares.
 
     `unheard`: those that it does not hear; None where it does not say.
+    `anew`: see `Membership.anew`.
     """
 
     settled: int
     knows: bool
     unheard: frozenset[str] | None = None
+    anew: int = 0
 
 
 class Membership:
@@ -112,6 +117,8 @@ class Membership:
         # Those that are out of the view since the last tick.
         self._left_out: set[str] = set()
         self._is_overruled = False
+        # Whether it was a former process of this slot that was to have nothing in the end.
+        self._is_anew = False
         self._calm_until = now
         self._base = base
 
@@ -163,12 +170,18 @@ class Membership:
         """Notes whether `slot` is of a version that leaves it to the lowest of all to issue views, also where that one comes (rule 2)."""
         (self._older.add if is_older else self._older.discard)(slot)
 
-    def told(self, slot: str, settled: int, *, knows: bool, unheard: Iterable[str] | None = None) -> None:
+    def told(self, slot: str, settled: int, *, knows: bool, unheard: Iterable[str] | None = None, anew: int = 0) -> None:
         """Notes what `slot` says: all is done that followed from the view `settled`; and whether all who are linked to it know shares.
 
-        `unheard`: those that it does not hear; None where it does not say.
+        - `unheard`: those that it does not hear; None where it does not say.
+        - `anew`: its `anew`.
         """
-        self._words[slot] = _Word(settled, knows, None if unheard is None else frozenset(self._heard).intersection(unheard))
+        self._words[slot] = _Word(settled, knows, None if unheard is None else frozenset(self._heard).intersection(unheard), anew)
+
+    @property
+    def anew(self) -> int:
+        """The number of the view that holds, if this slot has been to have nothing since before this process began; else 0 (rule 12)."""
+        return self.view.number if self._is_anew else 0
 
     def unheard(self, now: float) -> list[str]:
         """Returns the slots from which nothing was heard for so long, at `now`, that they may be dead."""
@@ -233,6 +246,7 @@ class Membership:
         if view.order <= self.view.order or not self._is_possible(view):
             return False
         self._is_overruled |= self._me in self.view.slots and self._me not in view.slots
+        self._is_anew |= not self.view.number and view.goal_of.get(self._me) == 0
         self._go_by(view)
         return True
 
@@ -241,7 +255,10 @@ class Membership:
         before, self.view = self.view, view
         out = {slot for slot in before.slots if was_left_out(slot, before, view)}
         self._left_out |= out - {*view.slots}
-        self._over -= out
+        # A new process that is in the view in place of one that was to have nothing, and is to have something, need not be out first.
+        begun = {slot for slot, goal in before.goal_of.items() if not goal and view.goal_of.get(slot)}
+        self._over -= out | (begun - self._replaced.keys())
+        self._is_anew = self._is_anew and view.goal_of.get(self._me) == 0
         self._replaced = {slot: since for slot, since in self._replaced.items() if slot in self._over}
 
     def _is_possible(self, view: View) -> bool:
@@ -313,7 +330,14 @@ class Membership:
         if not all(word.knows for word in words):
             return at_once(known)
         settled = all(word.settled == self.view.number for slot, word in zip(there, words, strict=True) if slot in before)
+        if settled:  # as for a step: whoever knows more of former processes has put them out of the view by then
+            known |= {slot: Known.ANEW for slot in there if known[slot] is Known.HERE and self._is_to_begin(slot)}
         return next_places(before, known, self._steps, settled=settled, topics=self._topics() if settled else 0.0)
+
+    def _is_to_begin(self, slot: str) -> bool:
+        """Tells whether it was a former process of `slot` that is to have nothing under the view that holds (rule 12)."""
+        word = self._words.get(slot)
+        return word is not None and self.view.goal_of.get(slot) == 0 and word.anew == self.view.number
 
     def _known_of_all(self, now: float) -> dict[str, Known]:
         """Returns what is known of every slot. Of two that are apart, only one is there: who is in the view, or the lower one (rule 9)."""

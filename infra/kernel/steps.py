@@ -27,6 +27,7 @@ class Known(Enum):
     """The state of a slot, as far as it is known."""
 
     HERE = "it is alive, and stays"
+    ANEW = "it is alive, and stays; it was another process of it that was to have nothing in the end"
     LEAVING = "it has said that it leaves, and serves what it has until that has gone to others"
     OVERDUE = "it has been leaving for too long: what it still has is to go to others at once"
     GONE = "it is dead, was never there, or is not taken in yet"
@@ -37,6 +38,7 @@ class Change(Enum):
 
     COME = "it gets a place, with nothing in it"
     KEEP = "its place stays as it is"
+    BEGIN = "it is to have what anybody has who comes"
     GO = "it is to have nothing in the end"
     QUIT = "it has no place, once a view has said that it is to have nothing in the end"
     OUT = "it has no place"
@@ -45,10 +47,12 @@ class Change(Enum):
 # By whether a slot has a place, and what is known of it.
 CHANGES: Final[dict[tuple[bool, Known], Change]] = {
     (False, Known.HERE): Change.COME,
+    (False, Known.ANEW): Change.COME,
     (False, Known.LEAVING): Change.OUT,
     (False, Known.OVERDUE): Change.OUT,
     (False, Known.GONE): Change.OUT,
     (True, Known.HERE): Change.KEEP,
+    (True, Known.ANEW): Change.BEGIN,
     (True, Known.LEAVING): Change.GO,
     (True, Known.OVERDUE): Change.QUIT,
     (True, Known.GONE): Change.OUT,
@@ -112,13 +116,15 @@ def was_left_out(slot: str, before: View, view: View) -> bool:
 
 def at_once(known: Mapping[str, Known]) -> dict[str, RingPlace]:
     """Returns the places of a view without steps: who is here has everything, nobody else has a place."""
-    return {slot: RingPlace(POINTS, POINTS) for slot in sorted(known) if known[slot] is Known.HERE}
+    return {slot: RingPlace(POINTS, POINTS) for slot in sorted(known) if known[slot] in (Known.HERE, Known.ANEW)}
 
 
 def _changed(place: RingPlace | None, known: Known, grows: bool) -> RingPlace | None:
     match CHANGES[place is not None, known]:
         case Change.COME:
             return RingPlace(0, POINTS if grows else 0)
+        case Change.BEGIN:
+            return place and (RingPlace(place.share, POINTS) if grows else place)
         case Change.GO:
             return place and RingPlace(place.share, 0)
         case Change.QUIT:

@@ -195,3 +195,20 @@ def test_whoever_issues_views_takes_finer_steps_where_it_has_many_topics(rows: i
     assert one.mesh.view.share_of == {"b2": 256, "b3": 256, "b4": 0}
     settle()
     assert one.mesh.view.share_of == {"b2": 256, "b3": 256, "b4": share}
+
+
+def test_whoever_is_in_the_view_in_place_of_one_that_was_to_have_nothing_says_so_and_begins_anew() -> None:
+    """DPS-15: b2 and b4 are new. The view that they find says what their former processes were to have, which left."""
+    one = OneMesh("b2", "b3", "b4")
+    found = View(7, ("b2", "b3", "b4"), (224, 256, 0), (0, 256, 0))
+    for slot, process in (("b3", 3), ("b4", 4)):
+        one.meet(slot, process, found)
+    one.mesh.told("b3", Settled(7))
+    one.mesh.told("b4", Settled(7, anew=7))
+    one.mesh.settled(7, knows=True, taken=0)
+    assert one.views[-1].goal_of == {"b2": 256, "b3": 256, "b4": 256}
+    assert one.views[-1].share_of == found.share_of, "nobody loses or gets anything before the next step"
+    for slot in ("b3", "b4"):
+        one.mesh.told(slot, Settled(one.mesh.view.number))
+    one.mesh.settled(one.mesh.view.number, knows=True, taken=0)
+    assert one.mesh.view.share_of == {"b2": 256, "b3": 256, "b4": 32}

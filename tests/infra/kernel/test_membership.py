@@ -65,6 +65,11 @@ class Simulation:
         if slot in self.slots and slot not in self.lives:
             self.start(slot)
 
+    def remind(self) -> None:
+        """Has others, such as aggregators, tell those who live the newest view that there was."""
+        for slot in self.lives if self.issued else ():
+            self.lives[slot].offer(max((view for _, view in self.issued), key=lambda view: view.order))
+
     def cut(self, pairs: set[frozenset[str]]) -> None:
         self.cuts = pairs
 
@@ -112,7 +117,7 @@ class Simulation:
 
     def hear(self, me: str, peer: str, view: View) -> None:
         self.lives[me].heard(peer, self.clock(me))
-        self.lives[me].told(peer, self.done(peer), knows=self.knows, unheard=self.unheard(peer))
+        self.lives[me].told(peer, self.done(peer), knows=self.knows, unheard=self.unheard(peer), anew=self.lives[peer].anew)
         self.lives[me].offer(view)
         self.tick(me)
 
@@ -125,7 +130,7 @@ class Simulation:
 
     def tick(self, slot: str) -> None:
         broker = self.lives[slot]
-        broker.told(slot, self.done(slot), knows=self.knows, unheard=self.unheard(slot))
+        broker.told(slot, self.done(slot), knows=self.knows, unheard=self.unheard(slot), anew=broker.anew)
         before = broker.view
         if broker.tick(self.clock(slot)):
             stay = [each for each in broker.view.slots if each not in self.leaving]
@@ -191,6 +196,7 @@ HAPPENINGS = st.one_of(
     st.tuples(st.just("restart"), SLOTS),
     st.tuples(st.just("crash"), SLOTS, st.booleans()),
     st.tuples(st.just("leave"), SLOTS),
+    st.tuples(st.just("remind")),
     st.tuples(st.just("cut"), PAIRS),
     st.tuples(st.just("lose"), st.sampled_from([0.0, 0.3, 0.7])),
     st.tuples(st.just("run"), st.sampled_from([BEAT_S, 1.0, 3.0, 6.0])),
@@ -210,6 +216,7 @@ def test_after_any_history_all_who_live_agree_on_exactly_who_lives(
     for happening, *details in history:
         getattr(site, happening)(*details)
     site.check_agreement()
+    assert site.lives.keys() <= site.leaving or {256} == {share for view in site.views() for share in view.share_of.values()}
 
 
 @pytest.mark.parametrize("is_noticed", [True, False])
@@ -467,6 +474,65 @@ def test_a_process_that_is_started_in_place_of_one_that_was_to_have_nothing_begi
     site.start(slot)
     site.check_agreement()
     assert shares_of(site, slot, since)[-5:] == [0, 64, 128, 192, 256]
+
+
+def started_anew(site: Simulation, *slots: str) -> None:
+    """Ends and starts `slots` together. Others, such as aggregators, tell them the newest view that there was."""
+    for slot in slots:
+        site.crash(slot)
+    for slot in slots:
+        site.start(slot)
+    site.remind()
+
+
+@pytest.mark.parametrize("leaving", [("b1",), ("b3",), ("b1", "b3"), ("b2", "b3"), ("b1", "b2", "b3")])
+@pytest.mark.parametrize("leaving_s", [BEAT_S, 3.0])
+@pytest.mark.parametrize("steps", [1, 4])
+def test_where_all_are_started_again_in_the_steps_of_some_that_left_nobody_stays_without_a_share(
+    leaving: tuple[str, ...], leaving_s: float, steps: int
+) -> None:
+    """DPS-15: nobody has met the former processes. The view that others remember left them nothing, as a plan of an operator does."""
+    site = whole(3, steps=steps)
+    site.stuck = {"b2"}
+    for slot in leaving:
+        site.leave(slot)
+    site.run(leaving_s)
+    site.stuck = set()
+    started_anew(site, "b1", "b2", "b3")
+    site.check_agreement()
+    assert [view.share_of for view in site.views()] == [dict.fromkeys(site.slots, 256)]
+
+
+def test_where_who_issues_views_is_new_one_that_left_and_is_back_stays_not_without_a_share_though_another_one_knows_of_it() -> None:
+    """DPS-15: b3 knows that b1 was started again, and leaves it to b2 to put it out. For b2, which is new, b1 is there and issues views."""
+    site = whole(3, steps=4)
+    site.stuck = {"b3"}
+    site.leave("b1")
+    site.run(BEAT_S)
+    site.stuck = set()
+    started_anew(site, "b1", "b2")
+    site.check_agreement()
+    assert [view.share_of for view in site.views()] == [dict.fromkeys(site.slots, 256)]
+    site.crash("b2")
+    since = len(site.issued)
+    site.run(AGREED_S)
+    assert {issuer for issuer, _ in site.issued[since:]} == {"b1"}, "b3 takes it for over no more"
+
+
+def test_a_plan_that_comes_after_a_process_has_begun_anew_is_kept() -> None:
+    """What an operator wants of a process holds for it, whatever a former one was to have."""
+    site = whole(3, steps=4)
+    site.lives["b1"].aim({"b2": 0})
+    site.run(STEPPED_S)
+    started_anew(site, "b1", "b3")
+    site.check_agreement()
+    assert [view.share_of for view in site.views()] == [{"b1": 256, "b2": 0, "b3": 256}], "b2 is still the one for which it was meant"
+    started_anew(site, "b1", "b2", "b3")
+    site.check_agreement()
+    assert [view.share_of for view in site.views()] == [dict.fromkeys(site.slots, 256)]
+    site.lives["b1"].aim({"b2": 0})
+    site.check_agreement()
+    assert [view.share_of for view in site.views()] == [{"b1": 256, "b2": 0, "b3": 256}]
 
 
 def test_who_left_and_is_back_is_not_put_out_when_another_broker_begins_to_issue() -> None:

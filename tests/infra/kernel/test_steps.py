@@ -10,7 +10,7 @@ from infra.kernel.ring import POINTS
 from infra.kernel.steps import CHANGES, FINEST, STEP_TOPICS, Change, Known, RingPlace, at_once, next_places, step_width
 
 FULL = RingPlace(POINTS, POINTS)
-HERE, LEAVING, OVERDUE, GONE = Known
+HERE, ANEW, LEAVING, OVERDUE, GONE = Known
 SLOTS = ("b1", "b2", "b3", "b4")
 
 
@@ -22,7 +22,7 @@ def after(
 
 def test_the_table_says_something_of_every_slot_whatever_is_known_of_it() -> None:
     assert set(CHANGES) == {(is_in, known) for is_in in (False, True) for known in Known}
-    assert {known for (is_in, known), change in CHANGES.items() if change is Change.COME} == {HERE}
+    assert {known for (is_in, known), change in CHANGES.items() if change is Change.COME} == {HERE, ANEW}
 
 
 @pytest.mark.parametrize(
@@ -36,6 +36,8 @@ def test_the_table_says_something_of_every_slot_whatever_is_known_of_it() -> Non
         ({"b1": FULL, "b2": RingPlace(32, 0)}, {"b1": HERE, "b2": LEAVING}, {"b1": FULL}),
         ({"b1": FULL, "b2": RingPlace(32, 0)}, {"b1": HERE, "b2": HERE}, {"b1": FULL, "b2": RingPlace(0, 0)}),
         ({"b1": FULL, "b2": RingPlace(0, 0)}, {"b1": HERE, "b2": HERE}, {"b1": FULL, "b2": RingPlace(0, 0)}),
+        ({"b1": FULL, "b2": RingPlace(0, 0)}, {"b1": HERE, "b2": ANEW}, {"b1": FULL, "b2": RingPlace(0, 256)}),
+        ({"b1": FULL, "b2": RingPlace(32, 0)}, {"b1": HERE, "b2": ANEW}, {"b1": FULL, "b2": RingPlace(32, 256)}),
         ({"b1": FULL, "b2": RingPlace(256, 0)}, {"b1": HERE, "b2": OVERDUE}, {"b1": FULL}),
         ({"b1": FULL, "b2": FULL}, {"b1": HERE, "b2": GONE}, {"b1": FULL}),
         ({"b1": FULL}, {"b1": HERE, "b2": LEAVING}, {"b1": FULL}),
@@ -80,6 +82,7 @@ def test_with_one_step_who_comes_has_everything_in_the_view_after_the_first_one_
     assert after(told, known, steps=1) == {"b1": FULL, "b2": FULL}
     assert after(told, {"b1": HERE, "b2": LEAVING}, settled=False, steps=1) == {"b1": FULL, "b2": RingPlace(0, 0)}
     assert after({"b1": FULL}, {"b1": HERE, "b3": HERE}, steps=0) == {"b1": FULL, "b3": RingPlace(0, 0)}
+    assert after({"b1": FULL, "b3": RingPlace(64, 0)}, {"b1": HERE, "b3": ANEW}, steps=0) == {"b1": FULL, "b3": RingPlace(0, 0)}
     assert after({"b1": FULL, "b3": RingPlace(0, 256)}, {"b1": HERE, "b3": HERE}, steps=0) == {"b1": FULL, "b3": FULL}
 
 
