@@ -12,6 +12,8 @@ is missing cannot be counted. An epoch may hold again, with higher numbers: its 
 Rule 5: a position moves before its event is handed out. Where something may be missing, it is emptied, and the next event says so.
 Rule 6: while a topic is recovered, what came already is known by (site, epoch, seq) and left out. At any other time a repetition is a
 defect of the server, which is shown.
+Rule 7: the answer to a recovery tells of losses. Until it is there, what has come of a site of which no number was known may stand behind
+one, and nothing shows that. So such numbers are not said with the point.
 """
 
 from collections.abc import Iterable, Mapping
@@ -63,17 +65,19 @@ class _Cursor:
     - `was_followed`: whether it was installed once, so that something can be missing.
     - `is_whole`: whether nothing is missing that the application was not told of by an event.
     - `is_recovered`: whether it was asked for from a position, and is not answered yet.
+    - `firsts`: the first numbers of sites of which none was known, while no answer has said whether something is missing before them.
     - `moved`: the sites from which something came since it was asked for; `is_told`: whether one of these events said that something is
       missing.
     """
 
-    __slots__ = ("is_recovered", "is_told", "is_whole", "moved", "phase", "point", "sites", "was_followed")
+    __slots__ = ("firsts", "is_recovered", "is_told", "is_whole", "moved", "phase", "point", "sites", "was_followed")
 
     def __init__(self, phase: _Phase = _Phase.AWAY) -> None:
         self.phase = phase
         self.point: str | None = None
         self.sites: dict[str, Numbers] = {}
         self.moved: set[str] = set()
+        self.firsts: dict[str, Number] = {}
         self.was_followed = self.is_recovered = self.is_told = False
         self.is_whole = True
 
@@ -91,10 +95,22 @@ class _Cursor:
         """Empties the position, except for what has come since the topic was asked for: that stands behind what is missing."""
         self.point = None
         self.sites = {site: numbers for site, numbers in self.sites.items() if site in self.moved}
+        self.firsts = {}
         self.is_whole = self.is_told
+
+    @property
+    def position(self) -> Position | None:
+        """The position that can be said; None where there is none."""
+        sites = {site: numbers for site, numbers in self.sites.items() if site not in self.firsts}
+        return Position(self.point, sites) if self.point or sites else None
 
     def has(self, event: Event) -> bool:
         return _is_late(self.sites.get(event.site, ()), event)
+
+    def pass_over(self, event: Event) -> None:
+        """Notes that `event` is not handed out, since later ones were. If it had not come itself, the next one says so."""
+        first = self.firsts.get(event.site)
+        self.is_whole = self.is_whole and not (first is not None and event.epoch == first.epoch and event.seq < first.seq)
 
     def counted(self, event: Event) -> tuple[int | None, int]:
         """Returns how many events are missing before `event`, None where nobody can count them, and how many it has replaced that have not
@@ -108,7 +124,8 @@ class _Cursor:
 
     def move(self, event: Event) -> None:
         if event.site not in self.sites and len(self.sites) >= MAX_SITES:
-            del self.sites[next(iter(self.sites))]
+            del self.sites[gone := next(iter(self.sites))]
+            self.firsts.pop(gone, None)
         self.sites[event.site] = _behind(self.sites.get(event.site, ()), event)
 
 
@@ -126,7 +143,10 @@ class Cursors:
                 return msgspec.structs.replace(event, gap=None)
             cursor = self._topics[event.topic] = _Cursor(_Phase.LIVE)
         if cursor.is_recovered and cursor.has(event):
+            cursor.pass_over(event)
             return None
+        if cursor.is_recovered and event.site not in cursor.sites:
+            cursor.firsts[event.site] = Number(event.epoch, event.seq)
         gap, skipped = cursor.counted(event)
         cursor.move(event)
         if cursor.phase is _Phase.ASKED:
@@ -137,9 +157,7 @@ class Cursors:
     def position(self, topic: str) -> Position | None:
         """Returns from where `topic` is to be recovered; None where nothing is known, or where it is recovered already."""
         cursor = self._topics.get(topic)
-        if cursor is None or cursor.phase is not _Phase.AWAY or not (cursor.point or cursor.sites):
-            return None
-        return Position(cursor.point, dict(cursor.sites))
+        return cursor.position if cursor is not None and cursor.phase is _Phase.AWAY else None
 
     def is_away(self, topic: str) -> bool:
         """Returns whether `topic` is neither followed now, nor asked for."""
@@ -171,7 +189,7 @@ class Cursors:
         for cursor in self._known(lost):
             cursor.empty()
         for cursor in self._known(topics):
-            cursor.was_followed = True
+            cursor.was_followed, cursor.firsts = True, {}
             cursor.enter(_Phase.LIVE)
 
     def empty(self, topics: Iterable[str]) -> None:
@@ -206,7 +224,7 @@ class Cursors:
 
     def snapshot(self) -> dict[str, Position]:
         """Returns all positions as they are now."""
-        return {topic: Position(each.point, dict(each.sites)) for topic, each in self._topics.items() if each.point or each.sites}
+        return {topic: position for topic, each in self._topics.items() if (position := each.position) is not None}
 
     def restore(self, positions: Mapping[str, Position]) -> None:
         """Begins with `positions`, which another process has kept."""

@@ -9,6 +9,8 @@
  * Rule 5: a position is one value, replaced as a whole, before its event is handed out. Where something may be missing it is emptied, and
  * the next event says so.
  * Rule 6: while a topic is recovered, what came already is known by site, epoch and number, and left out.
+ * Rule 7: the answer to a recovery tells of losses. Until it is there, what has come of a site of which no number was known may stand behind
+ * one, and nothing shows that. So such numbers are not said with the point.
  */
 import type { SegueEvent } from "./messages.js";
 
@@ -42,11 +44,19 @@ class Cursor {
   isRecovered = false;
   isTold = false;
   moved = new Set<string>();
+  /** The first numbers of sites of which none was known, while no answer has said whether something is missing before them. */
+  firsts = new Map<string, Place>();
 
   constructor(public phase: Phase = "away") {}
 
   get canMiss(): boolean {
     return this.wasFollowed || this.position.sites.size > 0;
+  }
+
+  /** The position that can be said. */
+  get sayable(): Position {
+    if (!this.firsts.size) return this.position;
+    return { ...this.position, sites: new Map([...this.position.sites].filter(([site]) => !this.firsts.has(site))) };
   }
 
   enter(phase: Phase): void {
@@ -59,11 +69,18 @@ class Cursor {
   /** Empties the position, except for what has come since the topic was asked for: that stands behind what is missing. */
   empty(): void {
     this.position = { point: null, sites: new Map([...this.position.sites].filter(([site]) => this.moved.has(site))) };
+    this.firsts.clear();
     this.isWhole = this.isTold;
   }
 
   has(event: SegueEvent): boolean {
     return isLate(this.position.sites.get(event.site) ?? [], event);
+  }
+
+  /** Notes that `event` is not handed out, since later ones were. If it had not come itself, the next one says so. */
+  passOver(event: SegueEvent): void {
+    const [epoch, seq] = this.firsts.get(event.site) ?? [];
+    if (event.epoch === epoch && event.seq < seq!) this.isWhole = false;
   }
 
   /** Returns how many events are missing before `event`, and how many it has replaced that have not come, as far as that can be counted. */
@@ -78,7 +95,11 @@ class Cursor {
 
   move(event: SegueEvent): void {
     const sites = new Map(this.position.sites);
-    if (!sites.has(event.site) && sites.size >= MAX_SITES) sites.delete(sites.keys().next().value!);
+    if (!sites.has(event.site) && sites.size >= MAX_SITES) {
+      const gone = sites.keys().next().value!;
+      sites.delete(gone);
+      this.firsts.delete(gone);
+    }
     this.position = { point: this.position.point, sites: sites.set(event.site, behind(sites.get(event.site) ?? [], event)) };
   }
 }
@@ -94,7 +115,11 @@ export class Cursors {
       if (this.#topics.size >= MAX_TOPICS) return { ...event, gap: null };
       this.#topics.set(event.topic, (cursor = new Cursor("live")));
     }
-    if (cursor.isRecovered && cursor.has(event)) return null;
+    if (cursor.isRecovered && cursor.has(event)) {
+      cursor.passOver(event);
+      return null;
+    }
+    if (cursor.isRecovered && !cursor.position.sites.has(event.site)) cursor.firsts.set(event.site, [event.epoch, event.seq]);
     const counted = cursor.counted(event);
     cursor.move(event);
     if (cursor.phase === "asked") {
@@ -107,7 +132,8 @@ export class Cursors {
   /** Returns from where `topic` is to be recovered; null where nothing is known, or where it is recovered already. */
   position(topic: string): Position | null {
     const cursor = this.#topics.get(topic);
-    return cursor?.phase === "away" && isSomewhere(cursor.position) ? cursor.position : null;
+    const said = cursor?.phase === "away" ? cursor.sayable : NOWHERE;
+    return isSomewhere(said) ? said : null;
   }
 
   /** Whether `topic` is neither followed now, nor asked for. */
@@ -136,6 +162,7 @@ export class Cursors {
     for (const cursor of this.#known(lost)) cursor.empty();
     for (const cursor of this.#known(topics)) {
       cursor.wasFollowed = true;
+      cursor.firsts.clear();
       cursor.enter("live");
     }
   }
@@ -173,7 +200,7 @@ export class Cursors {
 
   /** Returns all positions as they are now. */
   snapshot(): Map<string, Position> {
-    return new Map([...this.#topics].map(([topic, { position }]) => [topic, position] as const).filter(([, position]) => isSomewhere(position)));
+    return new Map([...this.#topics].map(([topic, { sayable }]) => [topic, sayable] as const).filter(([, position]) => isSomewhere(position)));
   }
 
   /** Begins with `positions`, which another process has kept. */

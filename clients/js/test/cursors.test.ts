@@ -80,6 +80,30 @@ test("a false recovery empties the position but for what came since, and the nex
   assert.deepEqual(gaps(cursors, [some(40), some(41)]), [null, 0]);
 });
 
+test("first numbers are not named where the answer has not come which would have said that something is missing", () => {
+  const cursors = new Cursors();
+  cursors.restore(new Map([[BOB, { point: "p1", sites: new Map() }]]));
+  cursors.ask([BOB]);
+  assert.deepEqual(gaps(cursors, [some(7), some(8)]), [0, 0]);
+  cursors.disconnect();
+  assert.deepEqual(cursors.position(BOB), { point: "p1", sites: new Map() });
+  assert.deepEqual(cursors.snapshot().get(BOB), { point: "p1", sites: new Map() });
+  cursors.ask([BOB]);
+  assert.equal(cursors.take(some(8)), null);
+  cursors.settle([BOB], []);
+  assert.deepEqual(cursors.snapshot().get(BOB)?.sites.get("sto"), [[7, 8]]);
+});
+
+test("what comes after all in front of first numbers is too late, and the next event says so", () => {
+  const cursors = new Cursors();
+  cursors.restore(new Map([[BOB, { point: "p1", sites: new Map() }]]));
+  cursors.ask([BOB]);
+  cursors.take(some(7));
+  cursors.disconnect();
+  cursors.ask([BOB]);
+  assert.deepEqual(gaps(cursors, [some(6), some(7), some(8), some(9)]), [undefined, undefined, null, 0]);
+});
+
 test("a gap that no number shows empties the position", () => {
   const cursors = followed();
   cursors.empty([BOB]);

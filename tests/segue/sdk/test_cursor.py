@@ -126,6 +126,32 @@ def test_a_false_recovery_empties_the_position_and_the_next_event_says_so() -> N
     assert cursors.position("t") == Position("p2", {"sto": (Number(1, 10),)})
 
 
+def test_first_numbers_are_not_named_where_the_answer_has_not_come_which_would_have_said_that_something_is_missing() -> None:
+    """DPS-8: the point stands before a loss perhaps, and the numbers behind it. Named with it, they would show that nothing is missing."""
+    cursors = away()
+    for _ in range(2):
+        cursors.ask(["t"])
+        assert [gap_of(cursors, event(seq)) for seq in (7, 8)] == [0, 0] if not _ else cursors.take(event(8)) is None
+        cursors.disconnect()
+        assert cursors.position("t") == Position("p1", {}) == cursors.snapshot()["t"]
+    cursors.ask(["t"])
+    assert gap_of(cursors, event(9)) == 0
+    cursors.settle(["t"], [])
+    cursors.disconnect()
+    assert cursors.position("t") == Position("p1", {"sto": (Number(1, 9),)})
+
+
+def test_what_comes_after_all_in_front_of_first_numbers_is_too_late_and_the_next_event_says_so() -> None:
+    """DPS-6, DPS-8: an owner that was late once may answer the next time."""
+    cursors = away()
+    cursors.ask(["t"])
+    cursors.take(event(7))
+    cursors.disconnect()
+    cursors.ask(["t"])
+    assert [cursors.take(event(seq)) for seq in (6, 7)] == [None, None]
+    assert [gap_of(cursors, event(seq)) for seq in (8, 9)] == [None, 0]
+
+
 def test_what_came_live_before_a_false_answer_stands_behind_what_is_missing() -> None:
     cursors = away(event(5), event(1, site="lon"))
     cursors.ask(["t"])
