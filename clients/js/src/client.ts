@@ -192,7 +192,7 @@ export class Client extends Emitter<ClientEvents> {
    */
   async act(kind: string, fields: Payload = {}): Promise<void> {
     const taken = RESERVED.filter((name) => name in fields);
-    if (taken.length) throw new Misuse(`${taken.join(", ")}: a name of the protocol; call this field of the act something else`);
+    if (taken.length) throw new Misuse(`${taken.join(", ")}: a name of the protocol; call it something else`);
     await this.#keeper.now().call("ok", { op: "act", kind, ...fields });
   }
 

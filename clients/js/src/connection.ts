@@ -171,7 +171,7 @@ export class Connection {
 
   #greeted(message: Message): void {
     if (message.op === "error") throw lossOf(problemOf(message));
-    if (message.op !== "welcome") throw new ConnectionLost(`${this.url} answered hello with ${message.op} instead of welcome`);
+    if (message.op !== "welcome") throw new ConnectionLost(`${this.url} answered hello with ${message.op}`);
     this.#welcome = welcomeOf(message);
     this.recoverer.connect(this.#welcome);
     clearTimeout(this.#timer);
@@ -203,7 +203,7 @@ export class Connection {
     const call = this.#waiting(message.id);
     if (!call) return void this.#installs.delete(message.id);
     if (call.op === message.op) call.resolve(message);
-    else call.reject(new ProtocolError(`${this.url} answered with ${message.op} where ${call.op} was expected`));
+    else call.reject(new ProtocolError(`${this.url} answered ${call.op} with ${message.op}`));
   }
 
   #refused(problem: Problem, id: unknown): void {

@@ -55,8 +55,11 @@ class Cursor {
 
   /** The position that can be said. */
   get sayable(): Position {
-    if (!this.firsts.size) return this.position;
-    return { ...this.position, sites: new Map([...this.position.sites].filter(([site]) => !this.firsts.has(site))) };
+    return this.firsts.size ? this.#only((site) => !this.firsts.has(site), this.position.point) : this.position;
+  }
+
+  #only(isKept: (site: string) => boolean, point: string | null): Position {
+    return { point, sites: new Map([...this.position.sites].filter(([site]) => isKept(site))) };
   }
 
   enter(phase: Phase): void {
@@ -68,7 +71,7 @@ class Cursor {
 
   /** Empties the position, except for what has come since the topic was asked for: that stands behind what is missing. */
   empty(): void {
-    this.position = { point: null, sites: new Map([...this.position.sites].filter(([site]) => this.moved.has(site))) };
+    this.position = this.#only((site) => this.moved.has(site), null);
     this.firsts.clear();
     this.isWhole = this.isTold;
   }
@@ -95,10 +98,9 @@ class Cursor {
 
   move(event: SegueEvent): void {
     const sites = new Map(this.position.sites);
-    if (!sites.has(event.site) && sites.size >= MAX_SITES) {
-      const gone = sites.keys().next().value!;
-      sites.delete(gone);
-      this.firsts.delete(gone);
+    if (!sites.has(event.site)) {
+      if (this.isRecovered) this.firsts.set(event.site, [event.epoch, event.seq]);
+      if (sites.size >= MAX_SITES) sites.delete(sites.keys().next().value!);
     }
     this.position = { point: this.position.point, sites: sites.set(event.site, behind(sites.get(event.site) ?? [], event)) };
   }
@@ -119,7 +121,6 @@ export class Cursors {
       cursor.passOver(event);
       return null;
     }
-    if (cursor.isRecovered && !cursor.position.sites.has(event.site)) cursor.firsts.set(event.site, [event.epoch, event.seq]);
     const counted = cursor.counted(event);
     cursor.move(event);
     if (cursor.phase === "asked") {

@@ -52,7 +52,7 @@ export class Keeper {
 
   /** Connects. Raises Refused, and ConnectionLost if no access point welcomes the client in time. */
   async start(): Promise<void> {
-    if (this.#isStarted) throw new Misuse("a Client connects once; make a new one to connect again");
+    if (this.#isStarted) throw new Misuse("a Client connects once; make a new one");
     this.#isStarted = true;
     const late = setTimeout(() => this.close(this.#late()), this.settings.openTimeoutMs);
     void this.#keepConnected();

@@ -59,7 +59,7 @@ const TIMES = ["openTimeoutMs", "answerTimeoutMs", "heartbeatMs", "positionsEver
 /** Returns `options` with all that they leave out. Raises Misuse for a value that cannot work. */
 export function settled(options: ClientOptions): Settings {
   const webSocket = options.webSocket ?? globalThis.WebSocket;
-  if (!webSocket) throw new Misuse("this platform has no WebSocket; give one as the option webSocket, such as that of the package ws");
+  if (!webSocket) throw new Misuse("this platform has no WebSocket; give one as the option webSocket, as that of ws");
   const settings = {
     client: "browser",
     device: "desktop" as const,

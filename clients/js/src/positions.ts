@@ -36,7 +36,7 @@ export function read(text: string): Kept {
 }
 
 function unreadable(why: string): Misuse {
-  return new Misuse(`the option positions: its store holds no positions (${why}); empty it, or give another one, to begin with what comes from now on`);
+  return new Misuse(`the option positions: its store holds none (${why}); empty it, or give another one`);
 }
 
 function isListOf<T>(is: (each: unknown) => each is T, value: unknown, most: number, least = 0): value is readonly T[] {

@@ -9,7 +9,7 @@
 import type { Backoff, Random } from "./backoff.js";
 import { Refused, type ConnectionLost } from "./errors.js";
 
-export const FIXED = "; this client has one token and no other: give it a function that fetches one, and it stays connected";
+export const FIXED = "; give the client a function that fetches tokens, and it stays connected";
 
 export class Reconnect {
   #tries = 0;

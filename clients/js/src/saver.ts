@@ -40,7 +40,7 @@ export class PositionSaver {
       this.store.save(text);
       this.#saved = text;
     } catch (error) {
-      console.warn("segue: the positions could not be saved, which is tried again", error);
+      console.warn("segue: positions are not saved yet", error);
     }
   }
 }

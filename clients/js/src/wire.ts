@@ -40,7 +40,7 @@ export class Wire {
 
   #take(data: unknown): void {
     try {
-      if (typeof data !== "string") throw new ConnectionLost(`${this.url} sent a binary frame, which ${SUBPROTOCOL} does not have`);
+      if (typeof data !== "string") throw new ConnectionLost(`${this.url} sent a binary frame`);
       this.ears.heard(decode(data));
     } catch (error) {
       this.end(error instanceof ConnectionLost ? error : new ConnectionLost(`${this.url}: ${error instanceof Error ? error.message : String(error)}`));

@@ -12,7 +12,7 @@ test("the WebSocket of the platform is used, and where it has none, one must be 
     Object.defineProperty(globalThis, "WebSocket", { value: webSocket, configurable: true });
     assert.equal(settled({}).webSocket, webSocket);
     Object.defineProperty(globalThis, "WebSocket", { value: undefined, configurable: true });
-    assert.throws(() => settled({}), /no WebSocket; give one as the option webSocket, such as that of the package ws/);
+    assert.throws(() => settled({}), /no WebSocket; give one as the option webSocket, as that of ws/);
   } finally {
     if (platforms) Object.defineProperty(globalThis, "WebSocket", platforms);
   }

@@ -34,7 +34,7 @@ test("a code that forbids coming back is final, and so is an operator's word", (
 });
 
 test("an expired token is fetched anew, where it can be and a session had begun", () => {
-  assert.throws(() => reconnect().ended(lost("token-expired"), 0), /give it a function that fetches one/);
+  assert.throws(() => reconnect().ended(lost("token-expired"), 0), /give the client a function that fetches tokens/);
   assert.throws(() => reconnect(true).ended(lost("token-expired"), 0), Refused);
   const renewing = reconnect(true);
   renewing.welcomed(0);

@@ -16,7 +16,7 @@ async function endOf(what: (peer: Peer) => void): Promise<ConnectionLost> {
 }
 
 test("frames that segue.v1 does not have end the connection", async () => {
-  assert.match((await endOf((peer) => peer.send(new ArrayBuffer(1)))).message, /binary frame, which segue.v1 does not have/);
+  assert.match((await endOf((peer) => peer.send(new ArrayBuffer(1)))).message, / sent a binary frame$/);
   assert.match((await endOf((peer) => peer.send("{"))).message, /not JSON/);
   assert.match((await endOf((peer) => peer.send({ op: "welcome" }))).message, /second welcome/);
 });
