@@ -62,8 +62,8 @@ def gaps(user: User) -> list[dict[str, Any]]:
     return [answer for answer in user.answers if answer["op"] == "gap"]
 
 
-async def two_changes_of_which_bob_has_one(c: Cluster, ann: User, bob: User) -> str:
-    """Changes each topic twice, which both follow. Returns the point of bob, who goes away after the first change."""
+async def a_change_that_both_have(c: Cluster, ann: User, bob: User) -> None:
+    """Changes each topic once, which both follow."""
     for user in (ann, bob):
         await user.ask("subscribe", topics=TOPICS, recover=True)
     await is_whole(c)
@@ -71,6 +71,11 @@ async def two_changes_of_which_bob_has_one(c: Cluster, ann: User, bob: User) -> 
         assert await change(c, topic, 0)
     await ann.heard(len(TOPICS))
     await bob.heard(len(TOPICS))
+
+
+async def two_changes_of_which_bob_has_one(c: Cluster, ann: User, bob: User) -> str:
+    """Changes each topic twice, which both follow. Returns the point of bob, who goes away after the first change."""
+    await a_change_that_both_have(c, ann, bob)
     point = await bob.point()
     await bob.ws.close()
     for topic in TOPICS:
@@ -184,13 +189,7 @@ async def test_who_has_heard_no_stamp_of_an_heir_since_it_has_given_the_rest_lac
     operations."""
     async with Cluster(sites=1, brokers=3, aggregators=2, tcp=tcp, change=unmissed) as c:
         async with c.user("ann") as ann, c.user("bob") as bob:
-            for user in (ann, bob):
-                await user.ask("subscribe", topics=TOPICS, recover=True)
-            await is_whole(c)
-            for topic in TOPICS:
-                assert await change(c, topic, 0)
-            await ann.heard(len(TOPICS))
-            await bob.heard(len(TOPICS))
+            await a_change_that_both_have(c, ann, bob)
             dead = owned_by(c, "b3")
             assert 0 < len(dead) < len(TOPICS)
             first = c.aggregator_of("sto")
