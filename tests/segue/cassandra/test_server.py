@@ -75,7 +75,8 @@ def test_stop_ends_the_process_and_says_which(tmp_path: Path) -> None:
 
 def test_a_start_that_fails_shows_the_log_and_leaves_nothing_running(tmp_path: Path, cassandra_server: Server) -> None:
     server = Server(tmp_path / "server", heap="1M")
-    with pytest.raises(ServerFailed, match=r"(?s)ended before it answered.*console.log"):
+    # It ends so soon that it may be gone before anybody looks for its process.
+    with pytest.raises(ServerFailed, match=r"(?s)ended (at once|before it answered).*console.log"):
         server.start()
     assert server.pid is None
 
