@@ -164,7 +164,7 @@ class SiteClient:
 
     @property
     def stamps(self) -> dict[int, int]:
-        """Up to where everything of each broker has been taken; empty while one of them has not said that."""
+        """Up to where everything of each broker has been taken; empty while one of them has not said that, or no view is known."""
         return self._stamps.all_of(self.view.slots)
 
     def taken(self, link: Link) -> None:

@@ -7,7 +7,7 @@ That does not become untrue when it is said no more, since the broker is dead or
 whoever has heard of no later owner of a topic yet is known by it.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Final
 
 # So many epochs and streams of one broker are remembered that it says nothing of any more.
@@ -39,13 +39,17 @@ class TakenStamps:
         self._beat = 0
         self._all: dict[int, int] | None = None
 
-    def all_of(self, slots: Iterable[str]) -> dict[int, int]:
-        """Returns the stamps of all brokers, and behind them those that count for a while; none while one of `slots` has not said any."""
+    def all_of(self, slots: Collection[str]) -> dict[int, int]:
+        """Returns the stamps of all brokers, and behind them those that count for a while; none while one of `slots` has not said any.
+
+        Where there are no `slots`, nobody knows yet who the brokers are, and there are none: to all others, whoever names the stamps of
+        one broker alone has never met them.
+        """
         if self._all is None:
             self._all = {epoch: stamp for mine in self._taken.values() for epoch, stamp in mine.items()}
             for epoch, (stamp, _) in self._ended.items():
                 self._all[epoch] = max(stamp, self._all.get(epoch, 0))
-        return self._all if self._taken.keys() >= set(slots) else {}
+        return self._all if slots and self._taken.keys() >= set(slots) else {}
 
     def say(self, slot: str, stamps: Stamps) -> None:
         """Notes what a broker says."""

@@ -69,6 +69,17 @@ class ClientOfTwo(ClientOf):
         super().__init__("b1", "b2", told=told, core=core)
 
 
+def test_no_stamps_are_named_before_there_is_a_view() -> None:
+    """DPS-8: a site begins. Who named the stamp of the first broker alone was told `owner-lost` by all others, and nothing was lost."""
+    two = ClientOfTwo(View(0, ()))
+    two.hear("b1", Applied(0, {}, {7: 1}))
+    assert two.client.stamps == {}
+    two.hear("b1", Heartbeat(BOTH, {7: 2}))
+    assert two.client.stamps == {}
+    two.hear("b2", Heartbeat(BOTH, {8: 2}))
+    assert two.client.stamps == {7: 2, 8: 2}
+
+
 def test_what_a_lost_broker_has_said_counts_until_its_heirs_have_given_the_rest() -> None:
     """DPS-18: it does not know what they have let out, so whoever went by its word would be given that again."""
     two = ClientOfTwo()

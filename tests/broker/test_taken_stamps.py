@@ -30,6 +30,14 @@ def test_what_a_broker_says_holds_when_all_that_came_with_it_has_been_taken() ->
     assert (era.stamps.all_of(["b1"]), era.stamps.all_of(["b2"])) == ({7: 5, 8: 2}, {})
 
 
+def test_nothing_is_said_while_nobody_knows_who_the_brokers_are() -> None:
+    """DPS-10: a broker says stamps before the site has a view."""
+    era = Era()
+    era.says("b1", e7=1)
+    assert era.stamps.all_of([]) == {}
+    assert era.stamps.all_of(["b1"]) == {7: 1}
+
+
 def test_what_nobody_says_any_more_counts_for_some_heartbeats_and_of_so_much_only() -> None:
     """DPS-11, DPS-18: access points remember it by then. It does not become untrue, also where it is said again."""
     era = Era()
