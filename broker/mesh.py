@@ -61,7 +61,8 @@ class Mesh:
         self.client = SiteClient(node, options.site, others, max_forward_bytes=options.max_forward_bytes, slots=slots)
         self._me, self._node, self._changed, self._rows = options.slot, node, changed, rows
         # Whether this slot was out of a view that this process knows, or was never in one before: then it is in the view as this process.
-        self._is_let_in = False
+        # The only slot of a site nobody takes the place of.
+        self._is_let_in = not others
         self._puts_out_s = options.membership.grace_s + options.membership.suspect_s
         self._has_copies = bool(copied(options.window))
         self._processes = SlotProcesses()
@@ -210,7 +211,16 @@ class Mesh:
             self._is_let_in = self._is_let_in or not number
             self._follow()
         slots = self.view.slots
-        self._is_met = self._is_met or (self._me in slots and {*slots} <= {self._me, *self.client.links})
+        is_linked = self._me in slots and {*slots} <= {self._me, *self.client.links}
+        self._is_met = self._is_met or (is_linked and not self.may_mean_another())
+
+    def may_mean_another(self) -> bool:
+        """Tells whether the view, which has this slot alone, may mean an earlier process of it.
+
+        Then others may be taking its place, and not know of us yet. Nobody would ever hear of what we accept meanwhile. So we accept
+        nothing for as long as we wait before a first view.
+        """
+        return not self._is_met and self.view.slots == (self._me,) and not self.is_let_in
 
     def leave(self) -> None:
         """Takes leave of the others, for good."""
@@ -226,14 +236,20 @@ class Mesh:
     def ready(self) -> str | None:
         """Returns why this broker cannot own topics yet; None when it can.
 
-        It can from the first time that all brokers of the view are linked. One that is lost later is waited out by the others,
-        and everybody else's events are not refused meanwhile.
+        It can from the first time that all brokers of the view are linked; where it is there alone, when nobody has put it out for a while.
+        One that is lost later is waited out by the others, and everybody else's events are not refused meanwhile.
         """
         if self.draining:
             return "draining"
         if self._me not in self.view.slots:
             return "not in the site's view yet"
-        return None if self._is_met else "not linked yet to every broker of the site's view"
+        if self._is_met:
+            return None
+        return (
+            "the site's view may mean an earlier process"
+            if self.may_mean_another()
+            else "not linked yet to every broker of the site's view"
+        )
 
 
 class SiblingLink:

@@ -177,6 +177,28 @@ def test_who_issues_the_first_view_of_a_site_has_not_been_there_before() -> None
     assert (one.mesh.view.slots, one.mesh.is_let_in) == (("b2", "b3"), True)
 
 
+def test_who_finds_its_slot_alone_in_the_view_accepts_nothing_while_an_earlier_process_may_be_meant() -> None:
+    """DPS-19: it accepted at once, without an heir, was put out, and told nobody of a split, as one that has served nothing."""
+    one = OneMesh()
+    one.mesh.offer(View(1, ("b2",)))
+    one.go_on(1.0)
+    assert (one.mesh.is_let_in, one.mesh.ready()) == (False, "the site's view may mean an earlier process")
+    one.go_on(TIMING.grace_s + TIMING.suspect_s)
+    assert (one.mesh.view.slots, one.mesh.is_let_in, one.mesh.ready()) == (("b2",), True, None)
+
+
+@pytest.mark.parametrize("slots", [("b2",), SLOTS])
+def test_who_is_the_only_one_of_its_site_or_has_issued_the_view_waits_for_nobody(slots: tuple[str, ...]) -> None:
+    """DPS-15: where nobody else can be, and where nobody was in a view before."""
+    one = OneMesh(*slots)
+    if slots == SLOTS:
+        one.go_on(TIMING.grace_s + TIMING.suspect_s)
+    else:
+        one.mesh.offer(View(1, ("b2",)))
+    one.go_on(BEAT_S)
+    assert (one.mesh.view.slots, one.mesh.ready()) == (("b2",), None)
+
+
 @pytest.mark.parametrize(("rows", "share"), [(0, 32), (50_000, 32), (500_000, 8)])
 def test_whoever_issues_views_takes_finer_steps_where_it_has_many_topics(rows: int, share: int) -> None:
     """DPS-15: it has its part of all that the site has."""

@@ -3,7 +3,11 @@
 import asyncio
 import time
 from collections.abc import Iterable
+from typing import Any
 
+import msgspec
+
+from broker.options import BrokerOptions
 from infra.kernel.frames import Subscribe
 from infra.kernel.membership import Timing
 from infra.kernel.topics import user_topic
@@ -201,3 +205,27 @@ async def test_a_site_that_forgot_its_view_still_changes_it_for_everybody(tcp: b
         for name in USERS:
             await c.play(name, site="sto", broker=0)
         await ann.heard(len(USERS))
+
+
+def slow_to_join(options: Any) -> Any:
+    """Returns options with which a process takes the view for that of an earlier one for longer than a test goes on."""
+    return (
+        msgspec.structs.replace(options, membership=Timing(suspect_s=0.06, dead_s=0.2, grace_s=60.0))
+        if isinstance(options, BrokerOptions)
+        else options
+    )
+
+
+async def test_the_last_broker_of_a_view_that_is_started_again_accepts_nothing_while_others_may_take_its_place(tcp: bool) -> None:
+    """DPS-19: from no service, over HTTP or on its link. Nobody would hear of it where somebody takes its place who has not met it yet."""
+    async with Cluster(sites=1, brokers=2, tcp=tcp, change=slow_to_join) as c, c.user("ann") as ann:
+        await c.crash("sto/b1")
+        await c.until(lambda: c.roles["sto/a1"].view().slots == ("b2",))
+        await c.crash("sto/b2")
+        await c.until(lambda: c.of("presence")[0].ready() is not None)
+        await c.restart("sto/b2")
+        await c.until(lambda: c.roles["sto/b2"].view().slots == ("b2",) and c.of("presence")[0].ready() is None)
+        answer = await ann.ask("act", kind="play")
+        assert (answer["op"], answer["code"]) == ("error", "unavailable")
+        status, refused = await c.post({"topic": feed("ann"), "kind": "play", "payload": {}})
+        assert (status, refused["code"]) == (503, "unavailable")
