@@ -1,11 +1,11 @@
 """The access points of an aggregator: what they want, and what they are told of it."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
 from broker.client import BrokerLink, SiteClient
-from infra.kernel.bequest import Bequest
+from infra.kernel.events import topic_in
 from infra.kernel.frames import (
     AnyFrame,
     Applied,
@@ -27,7 +27,7 @@ from infra.kernel.limbo import Limbo
 from infra.kernel.loss_reasons import LossReason
 from infra.kernel.moving_topics import Told
 from infra.kernel.receipts import Receipts
-from infra.kernel.ring import Ring, hash64
+from infra.kernel.ring import Ring
 from infra.kernel.shares import Shares
 from infra.kernel.topics import Topic, kind_of
 from infra.runtime.link import Link
@@ -216,33 +216,30 @@ class AccessPoints:
 
     def _tell_orphaned(self) -> None:
         """Tells who has lost what a broker owned that is gone, when its heirs have said what they have of it."""
-        for slot, ring, bequest in self._orphaned.closed(self._beat, has_copies=bool(self._brokers.copied)):
-            self._tell_owner_lost(slot, ring, bequest or Bequest(self._brokers.announcer.ring))
+        for loss in self._orphaned.closed(self._beat, has_copies=bool(self._brokers.copied)):
+            self.lost(LossReason.OWNER_LOST, loss.concerns, loss.passed_over)
         # One that is back, and is no loss, had not been dead: what its heirs say counts for no later loss.
         for slot in [slot for slot in self._brokers.bequests if slot not in self._orphaned.slots and self._brokers.is_back(slot)]:
             del self._brokers.bequests[slot]
 
-    def _tell_owner_lost(self, slot: str, ring: Ring, bequest: Bequest) -> None:
-        had, heirs_ring = dict(bequest.heirs), bequest.ring
+    def pass_over(self, slot: str, bodies: Iterable[bytes]) -> None:
+        """Notes events that the broker `slot` has sent and that nobody gets from us, since its heirs give them; if they do."""
+        topics = {topic for body in bodies if (topic := topic_in(body)) is not None and topic in self._core.interest.rows}
+        self._orphaned.pass_over(slot, self._losses.last_ring(slot), topics, self._beat)
 
-        def is_lost(topic: Topic) -> bool:
-            hashed = hash64(topic)
-            if ring.owner_at(hashed) != slot:
-                return False
-            # An heir speaks of what it was the heir of. What another one had, that is gone too, is its own then without a past.
-            heir = ring.heir_at(hashed)
-            return heir != heirs_ring.owner_at(hashed) or kind_of(topic) not in (had.get(heir or "") or ())
+    def lost(self, reason: str, concerns: Callable[[Topic], bool], among: Collection[Topic] | None = None) -> None:
+        """Tells access points that topics which `concerns` is true of may lack something, some of them in each turn of the loop.
 
-        self.lost(LossReason.OWNER_LOST, is_lost)
-
-    def lost(self, reason: str, concerns: Callable[[Topic], bool]) -> None:
-        """Tells access points that topics which `concerns` is true of may lack something, some of them in each turn of the loop."""
+        `among`: no others are looked at; None is all.
+        """
         self._tellings += 1
-        in_turns(self._tell_all(reason, concerns))
+        in_turns(self._tell_all(reason, concerns, among))
 
-    def _tell_all(self, reason: str, concerns: Callable[[Topic], bool]) -> Iterator[float]:
+    def _tell_all(self, reason: str, concerns: Callable[[Topic], bool], among: Collection[Topic] | None) -> Iterator[float]:
         """Tells all access points of topics that `concerns` is true of. Then stamps go on."""
-        yield from self._tell_lost(reason, lambda row, topic: concerns(topic), None)
+        rows = self._core.interest.rows
+        some = None if among is None else [(rows[topic], topic) for topic in sorted(among) if topic in rows]
+        yield from self._tell_lost(reason, lambda row, topic: concerns(topic), None, some)
         self._tellings -= 1
 
     def lost_on(self, topics: Iterable[bytes], reason: str) -> None:
@@ -254,9 +251,11 @@ class AccessPoints:
             if mine and point.link.knows(Lost):
                 point.link.send(Lost(mine, reason))
 
-    def _tell_lost(self, reason: str, concerns: Callable[[int, Topic], bool], only: PointLink | None) -> Iterator[float]:
-        """Tells all access points, or `only` one, of the rows that `concerns` is true of, some in each turn."""
-        wanted: Rows = list(self._core.wanted())
+    def _tell_lost(
+        self, reason: str, concerns: Callable[[int, Topic], bool], only: PointLink | None, among: Rows | None = None
+    ) -> Iterator[float]:
+        """Tells all access points, or `only` one, of the rows that `concerns` is true of, some in each turn. `among`: see `lost`."""
+        wanted = list(self._core.wanted()) if among is None else among
         kinds = self._keeps.kinds if self._keeps is not None else {}
         masks = self._core.interest.masks
         for start in range(0, len(wanted), LOST_AT_ONCE):
@@ -386,11 +385,14 @@ class FeedingLink:
             self._points.tell_all()
 
     def _take(self, frames: list[AnyFrame]) -> None:
-        self._broker.deliveries([frame for frame in frames if not isinstance(frame, Keeps | Recalled | Lost)])
+        # Whether an event counts follows from what its broker had said by then, and not from what comes behind it.
+        deliveries = iter(self._broker.deliveries([frame for frame in frames if not isinstance(frame, Keeps | Recalled | Lost)]))
         for frame in frames:
             match frame:
                 case Deliver():
-                    self._fan_out(self._broker.fresh(frame))
+                    self._fan_out(counts := next(deliveries))
+                    if len(counts.bodies) < len(frame.bodies):
+                        self._points.pass_over(self._broker.slot, set(frame.bodies).difference(counts.bodies))
                 case Recalled():  # in its place among the events
                     self._points.recalls.answered(self._broker.slot, frame)
                 case Keeps():

@@ -172,7 +172,7 @@ class SiteClient:
         self._stamps.take(self._slot(link))
 
     def frames(self, link: Link, frames: Iterable[AnyFrame]) -> list[Deliver]:
-        """Takes acknowledgements, views and revocations; returns the deliveries among `frames`, in order.
+        """Takes acknowledgements, views and revocations; returns the deliveries among `frames`, in order, each with the events that count.
 
         Raises `Refused` for any other frame.
         """
@@ -180,7 +180,7 @@ class SiteClient:
         for frame in frames:
             match frame:
                 case Deliver(stamps=stamps):
-                    deliveries.append(self.fresh(link, frame))
+                    deliveries.append(self._fresh(link, frame))
                     self._say(link, stamps)
                 case Applied(n, sites, stamps):
                     self.announcer.applied(self._slot(link), n, sites)
@@ -302,7 +302,7 @@ class SiteClient:
         self._settle()
         self._progressed()
 
-    def fresh(self, link: Link, deliver: Deliver) -> Deliver:
+    def _fresh(self, link: Link, deliver: Deliver) -> Deliver:
         """Returns what of `deliver` does not come from an heir as well: the broker may be out, and not know that."""
         if not self.copied or not self._is_out(self._slot(link)):
             return deliver
@@ -411,10 +411,6 @@ class BrokerLink:
     def owns(self, topic: Topic) -> bool:
         """Returns whether `topic` is that broker's now."""
         return self._client.announcer.ring.owner(topic) == self.slot
-
-    def fresh(self, deliver: Deliver) -> Deliver:
-        """Returns the events of `deliver` that count; see `SiteClient.fresh`."""
-        return self._client.fresh(self._link, deliver)
 
     def taken(self) -> None:
         """Notes that these deliveries have been taken."""

@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 
 from aggregator.core import LEFT_AT_ONCE, AggregatorCore
+from aggregator.losses import ORPHANED_BEATS
 from aggregator.points import CAUGHT_UP_BEATS, LEAVE_COST, AccessPoints, FeedingLink
 from broker.client import BrokerLink, SiteClient
 from infra.kernel.frames import (
     HIGHEST_TAG,
+    AnyFrame,
     Applied,
     Deliver,
     Fence,
@@ -30,7 +32,7 @@ from infra.kernel.frames import (
 )
 from infra.kernel.roles import ACCESSPOINT, BROKER
 from infra.kernel.shares import SHARE, Shares
-from infra.kernel.topics import Topic, parse_topic, user_topic
+from infra.kernel.topics import Topic, format_topic, parse_topic, user_topic
 from infra.runtime.link import MAX_DELIVER_BYTES, Link
 from tests.support.recording_wire import RecordingWire
 
@@ -368,6 +370,79 @@ async def test_no_stamps_are_said_while_it_is_untold_what_moved_unseen() -> None
     assert await site.lost() != set()
     await asyncio.sleep(0)
     assert stamps() == {5: 1, 7: 6}
+
+
+def body_of(topic: Topic) -> bytes:
+    return b'{"site":"sto","epoch":1,"seq":1,"topic":"%b","ts":1,"kind":"play","payload":{}}' % format_topic(topic).encode()
+
+
+class DoubtedSite(RestartedSite):
+    """The same, where b2 is alive and goes on, whatever views say of it. `topic` is one of its topics."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.topic = min(OF_B2)
+        self.row = self.points._core.interest.rows[self.topic]
+        self.feeding = FeedingLink(BrokerLink(self.brokers, self.links["b2"]), self.points._core, self.points, lambda: None)
+        self.hear("b1", Heartbeat(BOTH, {5: 1}))
+
+    def publish(self, *behind: AnyFrame) -> None:
+        """Has b2 send an event, and with it what stands `behind` it."""
+        self.feeding.frames([Deliver([self.row], [body_of(self.topic)], {7: 6}), *behind])
+
+    def given(self) -> list[bytes]:
+        return [body for frame in self.wire.sent if isinstance(frame, Deliver) for body in frame.bodies]
+
+
+@pytest.mark.parametrize("behind", [[], [Heartbeat(LEFT), Sealed(LEFT)]])
+@pytest.mark.parametrize("has_everything", [True, False])
+async def test_what_a_broker_lets_out_that_is_out_is_told_as_lost_where_no_heir_has_it(
+    has_everything: bool, behind: list[AnyFrame]
+) -> None:
+    """DPS-8: nobody gives it. One that had no heir, or one without everything, went on until it had heard of the view: nobody was told."""
+    site = DoubtedSite()
+    site.hear("b1", Heartbeat(LEFT))
+    site.publish(*behind)
+    stamps = site.point.link.stamps
+    assert stamps is not None
+    assert site.given() == []
+    assert (await site.lost(), stamps()) == (set(), {})
+    site.hear("b1", Inherited("b2", ["playlist"] if has_everything else []))
+    assert await site.lost() == (set() if has_everything else {site.topic})
+    await asyncio.sleep(0)  # the turn in which nothing is left to be told
+    assert stamps() != {}
+
+
+async def test_a_fence_waits_until_heirs_have_said_what_they_have_of_what_was_passed_over() -> None:
+    """DPS-11: whoever goes to another aggregator would not get there what an heir still gives here."""
+    site = DoubtedSite()
+    site.hear("b1", Heartbeat(LEFT))
+    site.point.frames([Fence(7)])
+    site.publish(Applied(1 << 60, {"sto": 1 << 60}))
+    site.answer("b1")
+    assert site.fenced() == []
+    site.hear("b1", Inherited("b2", ["playlist"]))
+    site.points.tell_all()
+    assert site.fenced() == [7]
+
+
+async def test_what_an_heir_may_have_that_says_nothing_is_told_as_lost_after_a_while() -> None:
+    """DPS-8: it may hang."""
+    site = DoubtedSite()
+    site.hear("b1", Heartbeat(LEFT))
+    site.publish()
+    for _ in range(ORPHANED_BEATS):
+        site.points.tick()
+    assert await site.lost() == set()
+    site.points.tick()
+    assert await site.lost() == {site.topic}
+
+
+def test_an_event_counts_that_came_before_its_broker_said_that_it_is_out() -> None:
+    """DPS-8: heirs were told that it had come, so they do not give it; and it was passed over for what stood behind it."""
+    site = DoubtedSite()
+    site.publish(Heartbeat(LEFT))
+    assert site.given() == [body_of(site.topic)]
 
 
 async def test_a_second_loss_of_a_broker_does_not_hide_the_first() -> None:
