@@ -108,11 +108,13 @@ class Recaller:
             # Behind the stamp of the asker the window is whole. Further back, or in those of former owners, nothing was looked at.
             quiet = max(recall.stamps[window.epoch], window.newest(row)) if descent.begins.keys() == {window.epoch} else 0
             return Missed([body for body in found.bodies if origin_epoch_seq(body) not in had]) if had else found, quiet
-        if known and row is not None and found.reason != LossReason.SPLIT:
-            is_latest = window.bounds[kind].keep == "latest"
-            if self._is_anchored(window, row, had) and self._shows_all(topic, kept, known, had, is_latest=is_latest):
+        if known and row is not None and found.reason != LossReason.SPLIT and self._is_anchored(window, row, had):
+            # What was there when these came never came itself. So they show nothing, and numbers would jump behind them.
+            broken = {*map(origin_epoch_seq, window.broken_off(row, self._site.encode()))}
+            shown = [body for body in kept if origin_epoch_seq(body) not in broken]
+            if self._shows_all(topic, shown, known, had, is_latest=window.bounds[kind].keep == "latest"):
                 lacked = self._lacked(window, row, recall.stamps, descent, until)
-                return Missed([_told(known, body) for body in lacked if origin_epoch_seq(body) not in had]), 0
+                return Missed([_told(known, body) for body in lacked if origin_epoch_seq(body) not in had | broken]), 0
         behind = SeenStamps(recall.stamps, frozenset())
         return Missed(window.rest(row, behind.has, until) if recall.rest else [], found.reason), 0
 

@@ -389,6 +389,22 @@ class EventWindow:
                 row = self._rows[at]
                 yield first + at, row, self._topics[row].told(body, stamp)
 
+    def broken_off(self, row: int, site: bytes) -> Iterator[bytes]:
+        """Yields the events of the topic that has `row` behind which one is missing of where they were numbered, though not too old.
+
+        Those of other sites than `site` are from before they sent everything here. Or one that followed is not kept.
+        """
+        topic = self._topics.get(row)
+        if topic is None or max(topic.lost, topic.unheard, self._unheard) == 0:
+            return
+        unheard, broken = max(topic.unheard, self._unheard), set[bytes]()
+        for stamp in reversed(topic.stamps):
+            body = self._body(stamp)
+            if not body.startswith(OPENING):
+                broken.add(body)
+            elif (its := origin(body)) in broken or (stamp <= unheard and its != site):
+                yield body
+
     def _body(self, stamp: int) -> bytes:
         body = self._bodies[stamp - self._first]
         assert body is not None

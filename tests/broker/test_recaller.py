@@ -214,6 +214,41 @@ def test_an_event_that_was_recorded_before_other_sites_knew_that_the_topic_is_wa
     assert Place().ask(MIX, 0) == ("", []), "a stamp shows it"
 
 
+def test_what_another_site_published_before_something_of_it_did_not_come_is_not_given() -> None:
+    """DPS-5: nobody followed here for a while, and another site did. Numbers would jump behind it, though nothing is said to be missing."""
+    place = Place(is_alone=False)
+    unheard = place.core.unheard
+    assert unheard is not None
+    place.relay(7)
+    unheard.add([place.core.interest.rows[MIX]], {"lon": 5})
+    place.publish(MIX)
+    unheard.reach({"lon": 5})
+    place.publish(MIX, 2)
+    assert place.ask(MIX, None, ("sto", EPOCH, 2)) == ("", [3]), "8 to 21 were published at lon meanwhile"
+    assert place.ask(MIX, None, ("sto", EPOCH, 2), ("lon", 3, 7)) == ("expired", []), (
+        "they have not been here since, and nothing shows more"
+    )
+    assert place.ask(MIX, None, ("sto", EPOCH, 2), ("lon", 3, 6)) == ("expired", [])
+    place.relay(22)
+    assert place.ask(MIX, None, ("sto", EPOCH, 2)) == ("", [3, 22])
+    assert place.ask(MIX, None, ("sto", EPOCH, 2), ("lon", 3, 21)) == ("", [3, 22])
+    assert place.ask(MIX, None, ("sto", EPOCH, 2), ("lon", 3, 7)) == ("expired", [])
+    assert place.ask(MIX, None, ("lon", 3, 22)) == ("", [1, 2, 3]), "this site's own were all here"
+    assert place.ask(MIX, 0) == ("", [7, 1, 2, 3, 22]), "who has a stamp was here"
+
+
+def test_what_a_site_published_before_an_event_that_is_not_kept_is_not_given_where_numbers_of_another_one_show_the_rest() -> None:
+    """DPS-5: else numbers jump, though nothing is said to be missing."""
+    place = Place(is_alone=False, bytes=900)
+    place.publish(MIX)
+    place.publish(MIX, payload=b'{"x":"%b"}' % (b"x" * 1000))
+    place.publish(MIX)
+    place.relay(1)
+    assert place.ask(MIX, None, ("lon", 3, 1)) == ("", [3])
+    assert place.ask(MIX, None, ("lon", 3, 1), ("sto", EPOCH, 1)) == ("expired", [])
+    assert place.ask(MIX, None, ("lon", 3, 1), ("sto", EPOCH, 2)) == ("", [3])
+
+
 def test_numbers_go_on_from_one_epoch_to_the_next_where_it_says_after_which_event() -> None:
     """DPS-1, DPS-5: a topic that has moved as planned."""
     place = Place()
