@@ -180,10 +180,12 @@ class EventWindow:
         if (topic := self._topics.get(row)) is not None:
             # Both stood before what has come, and behind what was here. So they count, unless some of what has come went at once.
             if past.lost is not None and topic.lost <= begin:
-                topic.lost, topic.lost_at = self._before(topic, past.lost), past.lost
+                # Not before what is here and not from there: who has that may lack what was lost behind it.
+                came = min((known[place] for place, _ in past.entries if place in known), default=begin + 1)
+                topic.lost, topic.lost_at = self._before(came, past.lost), past.lost
                 topic.out = topic.lost if past.is_out else 0
             if past.replaced is not None and topic.replaced <= begin:
-                topic.replaced, topic.replaced_at = self._before(topic, past.replaced), past.replaced
+                topic.replaced, topic.replaced_at = self._before(topic.stamps[0], past.replaced), past.replaced
             topic.replacements += past.replacements
             topic.unheard = max(topic.unheard, unheard)
 
@@ -217,9 +219,9 @@ class EventWindow:
         """Notes the same of all topics."""
         self._unheard = self.stamp
 
-    def _before(self, topic: WindowTopic, place: WindowPlace) -> int:
-        """Returns a stamp of this window for what stood at `place`, before all that is here of the topic."""
-        return place[1] if place[0] == self.epoch else max(1, topic.stamps[0] - 1)
+    def _before(self, stamp: int, place: WindowPlace) -> int:
+        """Returns a stamp of this window for what stood at `place`, before what has `stamp` here."""
+        return place[1] if place[0] == self.epoch else max(1, stamp - 1)
 
     def past(self, row: int) -> InheritedTopic | None:
         """Returns what is here of the topic that has `row`, for its next owner; None where nothing is."""

@@ -243,6 +243,21 @@ def test_what_has_gone_here_does_not_come_back_behind_what_came_later(origin: in
         assert [body for _, body in goes(other).entries] == [second]
 
 
+def test_what_another_window_lost_stands_behind_what_is_here_and_not_from_there() -> None:
+    """DPS-2, DPS-5: a topic that is back at once, and was too large there. Who has its last event of before lacks what went."""
+    playlist, bounds = Topic(b"Pu/p1"), {Kind.PLAYLIST: WindowBounds(bytes=900)}
+    mine, other = EventWindow(7, bounds, 10_000), EventWindow(8, bounds, 10_000)
+    bodies = [event(Kind.PLAYLIST, 1, seq, pad) for seq, pad in ((1, 0), (2, 400), (3, 400))]
+    mine.tick(0.0)
+    mine.record(1, bodies[0], b"sto")
+    other.inherit(1, playlist, goes(mine))
+    for body in bodies[1:]:
+        other.record(1, body, b"sto")
+    mine.inherit(1, playlist, goes(other))
+    assert [body for _, body in goes(mine).entries] == [bodies[0], bodies[2]]
+    assert [mine.is_whole_behind(1, body.__eq__) for body in bodies] == [False, False, True]
+
+
 def goes(window: EventWindow) -> InheritedTopic:
     """Returns what a window says of a topic to the next owner."""
     past = window.past(1)
