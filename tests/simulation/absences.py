@@ -54,40 +54,55 @@ class UserAbsences:
         del self._course.away[name]
         back.recovers = True
         back.go_on_from(was)
-        fields: dict[str, Any] = {}
-        if was.position is not None and said % 3 != 0:
-            fields["point"] = was.position.point
-        if said % 3 != 1 and (since := _numbers_of(was)):
-            fields["since"] = since
-        covered_s = self._covered_s(was, back) if "point" in fields else 0.0
-        back.begin_anew({*back.wants} if "since" not in fields else set(), self._oracle.publications, covered_s)
+        with_point = was.with_point if said % 3 != 0 else set()
+        since = _numbers_of(was) if said % 3 != 1 else {}
+        covered_s = self._covered_s(was, back) if with_point else 0.0
+        back.begin_anew({*back.wants} if not since else set(), self._oracle.publications, covered_s)
         self._oracle.looked_at["covered"] += len(back.covered)
+        # A point is about what was followed when it was given. With it, nobody would tell of a loss of what was asked for since.
+        if with_point and was.position is not None:
+            await self._ask(was, back, with_point, {"point": was.position.point}, since)
+        if back.is_there and (rest := back.wants - with_point):
+            await self._ask(was, back, rest, {}, since)
+
+    async def _ask(self, was: Follower, back: Follower, topics: set[str], point: dict[str, str], since: dict[str, Any]) -> None:
+        """Has a user ask for what they missed of `topics`. Raises Violated where what they are told is not true.
+
+        - `was`, `back`: the connection that ended, and the new one.
+        - `point`: what they say of a point; nothing where they say none. `since`: the numbers that they say, by topic.
+        """
+        numbers = {uri: since[uri] for uri in map(feed, topics) if uri in since}
+        fields: dict[str, Any] = point | ({"since": numbers} if numbers else {})
         if not fields:
-            back.whole_since_s.clear()
-            await self._subscriptions.follow(back, set(back.wants))
+            for topic in topics:
+                back.whole_since_s.pop(topic, None)
+            await self._subscriptions.follow(back, topics)
             return
         self._course.check()
         asked_s = self._world.loop.now_s
-        back.asks = {*back.wants}
+        back.asks = {*topics}
         answer = await self._connections.ask(
-            back, "subscribe", topics=[feed(topic) for topic in sorted(back.wants)], recover=True, wait="all", **fields
+            back, "subscribe", topics=[feed(topic) for topic in sorted(topics)], recover=True, wait="all", **fields
         )
         self._course.check()
-        if answer is None or "recovered" not in answer:
-            return
-        its = Return(
-            was,
-            back,
-            asked_s,
-            self._course.wrong_s,
-            self._is_disturbed_since(was),
-            self._course.faults,
-            self._world.window_s,
-            self._course.apart_s,
-        )
-        late = check_return(self._oracle, its, answer, set(fields))
+        if answer is not None and "recovered" in answer:
+            its = Return(
+                was,
+                back,
+                frozenset(topics),
+                asked_s,
+                self._course.wrong_s,
+                self._is_disturbed_since(was),
+                self._course.faults,
+                self._world.window_s,
+                self._course.apart_s,
+            )
+            self._look_at(its, answer, set(fields))
+
+    def _look_at(self, its: Return, answer: dict[str, Any], said: set[str]) -> None:
+        late, back = check_return(self._oracle, its, answer, said), its.back
         if answer["installed"] == "all":
-            back.installed |= back.wants
+            back.installed |= its.topics & back.wants
         for topic, numbers in late.items():
             self._course.meanwhile(partial(self._arrivals.arrived, topic, numbers, {back: back.given_up[topic]}))
 

@@ -70,9 +70,11 @@ class UserConnections:
                 self._told_gap(follower, message)
             case _ if isinstance(message.get("id"), int):
                 follower.answers[message["id"]] = message
-                if message["op"] == "subscribed" and follower.recovers:
-                    follower.position = None
-                    self._given(follower, message["point"])
+                if message["op"] == "subscribed":
+                    follower.answered(message["id"], topics_of(message["rejected"]))
+                    if follower.recovers:
+                        follower.position = None
+                        self._given(follower, message["point"])
                 if "recovered" in message:
                     self._recovered(follower, message)
         self._course.look()
@@ -93,7 +95,7 @@ class UserConnections:
 
     def _given(self, follower: Follower, point: str | None) -> None:
         if point is not None:
-            follower.position = Position(point, self._world.loop.now_s)
+            follower.position = Position(point, self._world.loop.now_s, frozenset(follower.followed))
 
     def _told_gap(self, follower: Follower, message: dict[str, Any]) -> None:
         topics = topics_of([{"topic": topic} for topic in message["topics"]])
@@ -116,6 +118,8 @@ class UserConnections:
         self._asked += 1
         mine = self._asked
         assert follower.client is not None
+        if op == "subscribe":
+            follower.asked[mine] = {*topics_of([{"topic": topic} for topic in fields["topics"]])}
         follower.client.say({"op": op, "id": mine, **fields})
         await self._course.until(lambda: mine in follower.answers or not follower.is_there, ANSWERS_S)
         if mine not in follower.answers and not self._course.faults:

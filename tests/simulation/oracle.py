@@ -25,10 +25,11 @@ class Publication(NamedTuple):
 
 
 class Position(NamedTuple):
-    """A point, and when it was given."""
+    """A point, when it was given, and the topics that it is about: those that its user had been told to be followed by then."""
 
     point: str
     now_s: float
+    topics: frozenset[str] = frozenset()
 
 
 class Acceptance(NamedTuple):
@@ -45,6 +46,8 @@ class Follower:
     - `point`, `process`: the access point, and the life of it.
     - `follows`: what events may be about. `wants`: what it asked for, and did not take back. `installed`: what of that it was told to be
       installed everywhere.
+    - `asked`: the topics of its subscribes that are not answered, by id. `followed`: those that it was told to be followed, and has not
+      given up since.
     - `answers`: to its messages, by id. `got`: how often each event came; `came_s`: when it did for the last time.
     - `last`: the last number of each topic, site and epoch. `lives`: the last of each topic and site.
     - `given_up`: how often it gave up each topic.
@@ -65,6 +68,8 @@ class Follower:
     follows: set[str] = field(default_factory=set)
     wants: set[str] = field(default_factory=set)
     installed: set[str] = field(default_factory=set)
+    asked: dict[int, set[str]] = field(default_factory=dict)
+    followed: set[str] = field(default_factory=set)
     answers: dict[int, dict[str, Any]] = field(default_factory=dict)
     got: Counter[int] = field(default_factory=Counter)
     came_s: dict[int, float] = field(default_factory=dict)
@@ -96,6 +101,23 @@ class Follower:
     def forget(self, topic: str) -> None:
         """Takes what it knows of the numbers of `topic` for nothing: something may be missing."""
         self.lives = {key: life for key, life in self.lives.items() if key[0] != topic}
+
+    @property
+    def with_point(self) -> set[str]:
+        """The topics that it may ask for with its point. An answer that has not come may be one to a message that nobody got."""
+        return self.wants & self.followed & (self.position.topics if self.position is not None else frozenset())
+
+    def answered(self, mine: int, rejected: Collection[str]) -> None:
+        """Notes that the topics of the message `mine` are followed, but for those that were rejected."""
+        self.followed |= self.asked.pop(mine, set()).difference(rejected)
+
+    def gives_up(self, topic: str) -> None:
+        """Takes back that it wants `topic`, in whatever message it said so."""
+        for topics in (self.wants, self.installed, self.followed, *self.asked.values()):
+            topics.discard(topic)
+        self.given_up[topic] += 1
+        self.forget(topic)
+        self.whole_since_s.pop(topic, None)
 
     def has_given_up(self, topic: str) -> None:
         """Notes that nothing comes of `topic` any more, which it gave up. What has come meanwhile is of before, too."""

@@ -21,7 +21,7 @@ NEVER: Final = frozenset({"too-much", "evicted", "offloaded"})
 class Return(NamedTuple):
     """A return of somebody who was away.
 
-    - `was`, `back`: the connection that ended, and the new one.
+    - `was`, `back`: the connection that ended, and the new one. `topics`: those of which they have asked what they missed.
     - `asked_s`: when they asked for what they missed. `wrong_s`: when something went wrong for the last time.
     - `is_disturbed`: whether something may be wrong, or may have gone wrong since they had their point. That topics move is nothing wrong.
     - `faults`: how many things are wrong now.
@@ -31,6 +31,7 @@ class Return(NamedTuple):
 
     was: Follower
     back: Follower
+    topics: frozenset[str]
     asked_s: float
     wrong_s: float
     is_disturbed: bool
@@ -81,7 +82,7 @@ def check_return(oracle: SimulationOracle, its: Return, answer: dict[str, Any], 
         _check_reason(oracle, its, topic, reason, said)
         oracle.looked_at[f"lost, {reason}"] += 1
     coming = {}
-    for topic in its.back.wants - lost.keys():
+    for topic in its.topics - lost.keys():
         if "point" in said or any(key[0] == topic for key in its.was.lives):
             _check_whole(oracle, its, topic)
             oracle.looked_at["missed"] += len(_owed(oracle, its, topic))

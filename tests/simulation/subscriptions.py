@@ -44,11 +44,7 @@ class UserSubscriptions:
             await self._give_up(follower, TOPICS[first % len(TOPICS)])
 
     async def _give_up(self, follower: Follower, topic: str) -> None:
-        follower.wants.discard(topic)
-        follower.installed.discard(topic)
-        follower.given_up[topic] += 1
-        follower.forget(topic)
-        follower.whole_since_s.pop(topic, None)
+        follower.gives_up(topic)
         if await self._connections.ask(follower, "unsubscribe", topics=[feed(topic)]) is not None:
             follower.has_given_up(topic)
 
