@@ -19,9 +19,10 @@ from infra.runtime.tapped_link import TappedLink
 from infra.runtime.wrong_peer import wrong_peer
 
 from .core import AggregatorCore
+from .feeding_link import FeedingLink
 from .options import AggregatorOptions
 from .orders import PointOrders
-from .points import AccessPoints, FeedingLink
+from .points import AccessPoints
 
 
 class Aggregator:
@@ -108,7 +109,7 @@ class Aggregator:
         """Returns the handler of a broker that answered, or of an access point that called."""
         link.max_queued_bytes, link.max_bytes = self.options.max_link_queue_bytes, self.options.max_link_bytes
         if link.dialled is not None:
-            feeding = FeedingLink(self._brokers.link_up(link), self.core, self.points, self._broker_lost)
+            feeding = FeedingLink(self._brokers.link_up(link), self.points, self._broker_lost)
             return TappedLink(link, feeding, (Call,), self._orders.take)
         self._book.tell_all(link)
         return TappedLink(link, self.points.link_up(link), (Reply,), self._orders.take, self._orders.link_down)

@@ -1,7 +1,6 @@
 """Whose topics may lack something, because a broker was lost."""
 
-from aggregator.losses import MOST_RINGS, ORPHANED_BEATS, OpenLosses, OwnerLosses
-from infra.kernel.bequest import Bequest
+from aggregator.losses import MOST_RINGS, OwnerLosses
 from infra.kernel.ring import Ring
 from infra.kernel.topics import Topic, parse_topic
 
@@ -165,30 +164,3 @@ def test_what_is_wanted_since_a_link_broke_and_came_to_its_broker_meanwhile_may_
     come, stayed = sorted(of_b2(BOTH) - of_b2(LITTLE))[0], sorted(of_b2(LITTLE))[0]
     losses.link_up("b2", 1, {come, stayed})
     assert moved_unseen(losses) == {come}
-
-
-def passed_over(bequest: Bequest | None, *, by: Ring = BOTH) -> OpenLosses:
-    losses = OpenLosses({"b2": bequest} if bequest is not None else {})
-    for part in (TOPICS[:8], TOPICS[8:]):
-        losses.pass_over("b2", by, part, beat=1)
-    return losses
-
-
-def lost_of(losses: OpenLosses, beat: int = 1) -> set[Topic]:
-    return {topic for loss in losses.closed(beat, has_copies=True) for topic in loss.passed_over or TOPICS if loss.concerns(topic)}
-
-
-def test_what_was_passed_over_is_lost_as_far_as_its_heirs_do_not_have_it() -> None:
-    """DPS-8: also where nobody knows whose it was, since the broker had not said by which view it went."""
-    for kinds, by, lost in ((["playlist"], BOTH, {*TOPICS} - of_b2(BOTH)), ([], BOTH, {*TOPICS}), (["playlist"], EMPTY, {*TOPICS})):
-        losses = passed_over(Bequest(ONE, {"b1": kinds}), by=by)
-        assert (len(losses), losses.slots) == (1, {"b2"})
-        assert (lost_of(losses), len(losses)) == (lost, 0)
-
-
-def test_what_was_passed_over_waits_for_an_heir_that_says_nothing_for_a_while() -> None:
-    """DPS-8: and for nobody where nobody is asked any more."""
-    losses = passed_over(Bequest(ONE, {"b1": None}))
-    assert lost_of(losses, 1 + ORPHANED_BEATS) == set()
-    assert lost_of(losses, 2 + ORPHANED_BEATS) == {*TOPICS}
-    assert lost_of(passed_over(None)) == {*TOPICS}

@@ -123,7 +123,7 @@ async def test_nobody_hears_of_a_gap_when_an_owner_is_killed_and_is_there_again_
             c.plan.release("sto/b1", "sto/a1")
             await is_whole(c)
             # Behind that, what an aggregator has told of it comes before any event.
-            await c.until(lambda: not aggregator.points.orphaned)
+            await c.until(lambda: aggregator.points.losses.are_told)
             for topic in TOPICS:
                 await accepted(c, topic, 2)
             await ann.heard(3 * len(TOPICS))

@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import Final
 
 from accesspoint import server
-from aggregator import points
+from aggregator import loss_notices
 from broker import copies, heir_briefing, inheritance, laggards, moving, recaller, recorded_rows, splits
 from infra.kernel import interest, moving_topics
 from infra.kernel.shares import WHOLE
@@ -20,7 +20,7 @@ LITTLE_BYTES: Final = (1, 200, 1000)
 # What a client costs that goes: all of a turn, as much as it costs, and some more.
 DEAR: Final = (WHOLE, server.LEAVE_COST, WHOLE // 3)
 KNOBS: Final[tuple[tuple[ModuleType, str, tuple[int, ...]], ...]] = (
-    (points, "LOST_AT_ONCE", LITTLE),
+    (loss_notices, "LOST_AT_ONCE", LITTLE),
     (copies, "AT_ONCE", LITTLE),
     (heir_briefing, "AT_ONCE", LITTLE),
     (inheritance, "AT_ONCE", LITTLE),
