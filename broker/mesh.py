@@ -60,9 +60,9 @@ class Mesh:
         others = {slot: address for slot, address in slots.items() if slot != options.slot}
         self.client = SiteClient(node, options.site, others, max_forward_bytes=options.max_forward_bytes, slots=slots)
         self._me, self._node, self._changed, self._rows = options.slot, node, changed, rows
-        # Whether this slot was out of a view that this process knows, or was never in one before: then it is in the view as this process.
+        # Whether this slot is, or was, in a view as this process; and whether it was out of one that this process knows.
         # The only slot of a site nobody takes the place of.
-        self._is_let_in = not others
+        self._is_let_in, self._was_out = not others, False
         self._puts_out_s = options.membership.grace_s + options.membership.suspect_s
         self._has_copies = bool(copied(options.window))
         self._processes = SlotProcesses()
@@ -200,16 +200,27 @@ class Mesh:
         self._processes.follow(self.view, lambda slot: self.membership.is_suspected(slot, self._node.now_s))
         self._changed()
         # Behind that: what a view means for us depends on whether we were in the one before.
-        self._is_let_in = self._is_let_in or self._me not in self.view.slots or begins(self._me, self.view)
+        self._is_let_in = self._is_let_in or self._comes(is_new=self._was_out)
+        self._was_out = self._was_out or self._me not in self.view.slots
+
+    def _comes(self, *, is_new: bool) -> bool:
+        """Tells whether this slot comes into the view as this process: it has nothing yet, or `is_new`, and all who are there have met it.
+
+        Who has not met it may mean its former process, also where that was not in the view when this one began.
+        """
+        others = {*self.view.slots} - {self._me}
+        is_there = self._me in self.view.slots and (is_new or begins(self._me, self.view))
+        return is_there and bool(others) and self._processes.have_met(others)
 
     def tick(self) -> None:
         """Issues a view if that is on us. Says first whether it begins, and, where heirs are waited for, who is not heard."""
         unheard = self.membership.unheard(self._node.now_s) if self._has_copies else None
         self._say(replace(self._said, unheard=unheard))
-        number = self.view.number
+        before = self.view.slots
         if self.membership.tick(self._node.now_s):
-            self._is_let_in = self._is_let_in or not number
+            self._is_let_in = self._is_let_in or (self._me in self.view.slots and self._me not in before)
             self._follow()
+        self._is_let_in = self._is_let_in or self._comes(is_new=False)
         slots = self.view.slots
         is_linked = self._me in slots and {*slots} <= {self._me, *self.client.links}
         self._is_met = self._is_met or (is_linked and not self.may_mean_another())

@@ -1,8 +1,8 @@
 """Splits: two parts of a site that each went by a view without the other, and so both served the same topics (DPS-19).
 
-Whoever takes over a view in which they are not, or that takes them in anew, though they have not left, has served topics while others did.
-They tell those who follow here, and tell the other brokers under which view they did (`Apart`). Each of these tells who follows there what
-it owned meanwhile.
+Whoever takes over a view in which they are not, or that takes them in anew, though they have not left, has served topics while others did,
+unless they had none under the view before. They tell those who follow here, and tell the other brokers under which view they did (`Apart`).
+Each of these tells who follows there what it owned meanwhile.
 
 Nobody knows what was published in the other part. So the broker that owns such topics begins an epoch, under which they go on from
 nothing and all others from their last number. What was kept before serves no recovery of those topics.
@@ -56,7 +56,7 @@ class Splits:
     def follow(self, view: View, *, has_served: bool) -> None:
         """Takes over `view`. `has_served`: this broker has gone by the one before, and has not said that it leaves: then it may be out."""
         before, self._view = self._view, view
-        if was_left_out(self._me, before, view) and has_served:
+        if was_left_out(self._me, before, view) and has_served and before.share_of[self._me]:
             self._apart, self._untold = before, set(view.slots)
             for slot in list(self._links):
                 self.link_up(slot)

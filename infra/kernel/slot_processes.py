@@ -8,7 +8,7 @@ So each broker notes which process it knows to be in the view. Of one that it di
 nothing. Then it is the one that it meets next. Whoever has let that one in knows better (`Membership`, rule 10).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from .frames import View
@@ -46,6 +46,10 @@ class SlotProcesses:
     def is_over(self, slot: str, process: int) -> bool:
         """Tells whether another process of `slot` was met since that one."""
         return self._met.get(slot) != process
+
+    def have_met(self, slots: Iterable[str]) -> bool:
+        """Tells whether a process of each of `slots` has said hello, so that it knows of this one."""
+        return all(slot in self._met for slot in slots)
 
     def follow(self, view: View, is_suspected: Callable[[str], bool]) -> None:
         """Takes over `view`. `is_suspected(slot)`: that slot may be dead, so the process that was met may not be the one that came."""

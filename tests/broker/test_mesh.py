@@ -153,19 +153,58 @@ def test_who_was_in_the_view_by_an_earlier_process_has_served_nothing_under_it(l
     one.go_on(TIMING.grace_s, "b1", "b3")
     one.mesh.offer(View(6, SLOTS))
     one.mesh.offer(View(7, ("b1", "b3")))
-    assert one.let_in == [False] * (len(later) + 2) + [True, True]
+    assert one.let_in == [False] * (len(later) + 3) + [True]
 
 
-@pytest.mark.parametrize("first", [FULL, View(1, ("b1", "b2", "b3"), (256, 0, 256), (256, 256, 256)), View(1, ("b1", "b3"))])
-def test_who_came_to_a_site_or_began_with_it_has_served_something(first: View) -> None:
-    """DPS-19: nobody has put it out for a while, so nobody knows an earlier process."""
+@pytest.mark.parametrize("views", [[FULL], [View(1, SLOTS, (256, 0, 256), (256, 256, 256))], [View(1, ("b1", "b3")), View(2, SLOTS)]])
+def test_who_came_to_a_site_or_began_with_it_has_served_something(views: list[View]) -> None:
+    """DPS-19: nobody has put it out for a while, or all have met it, so nobody knows an earlier process."""
     one = OneMesh()
     one.meet("b1", 1, View(0, ()))
     one.meet("b3", 3, View(0, ()))
-    one.mesh.offer(first)
-    one.go_on(4.0 if first == FULL else BEAT_S, "b1", "b3")
+    for view in views:
+        one.mesh.offer(view)
+    one.go_on(4.0 if views == [FULL] else BEAT_S, "b1", "b3")
     one.mesh.offer(View(5, ("b1", "b3")))
-    assert one.let_in == [False, True]
+    assert one.let_in == [False] * len(views) + [True]
+
+
+def test_who_was_out_of_a_view_may_be_in_the_next_one_by_an_earlier_process() -> None:
+    """DPS-19: b1 takes that one for alive, and does not know of this one. When they meet, it puts it out. Clients heard of a split."""
+    one = OneMesh()
+    one.meet("b3", 3, View(1, ("b1", "b3")))
+    for share in (0, 32):
+        one.mesh.offer(View(2 + share, SLOTS, (256, share, 256), (256, 256, 256)))
+        one.go_on(BEAT_S, "b3")
+    one.meet("b1", 1, one.mesh.view)
+    one.go_on(BEAT_S, "b1", "b3")
+    one.mesh.offer(View(50, ("b1", "b3")))
+    assert one.let_in == [False] * 4
+
+
+def test_who_has_nothing_in_the_view_yet_has_come_into_it_when_all_who_are_there_have_met_it() -> None:
+    """DPS-19: whoever knows an earlier process puts it out when they meet, and gives it nothing first."""
+    one = OneMesh()
+    one.meet("b3", 3, View(2, SLOTS, (256, 0, 256), (256, 256, 256)))
+    one.go_on(BEAT_S, "b3")
+    assert not one.mesh.is_let_in
+    one.meet("b1", 1, one.mesh.view)
+    one.go_on(BEAT_S, "b1", "b3")
+    assert one.mesh.is_let_in
+
+
+def test_who_is_alone_in_the_view_behind_one_without_it_is_let_in_only_where_it_has_issued_that_itself() -> None:
+    """DPS-19: it may be told of one that was meant for an earlier process, by somebody who knows no better."""
+    issuer, told = OneMesh(), OneMesh()
+    for one in (issuer, told):
+        for slot in ("b1", "b3"):
+            one.meet(slot, int(slot[1:]), View(1, ("b1", "b3")))
+            one.mesh.lost(slot)
+    told.mesh.offer(View(5, ("b2",)))
+    issuer.go_on(TIMING.grace_s)
+    told.go_on(TIMING.grace_s)
+    assert (issuer.mesh.view.slots, issuer.mesh.is_let_in) == (("b2",), True)
+    assert (told.mesh.view.slots, told.mesh.is_let_in) == (("b2",), False)
 
 
 def test_who_issues_the_first_view_of_a_site_has_not_been_there_before() -> None:

@@ -144,6 +144,18 @@ async def test_who_leaves_or_begins_or_stays_was_never_apart() -> None:
     assert (broker.told, broker.wires["b2"].sent) == ([], [])
 
 
+async def test_who_had_nothing_under_a_view_has_served_nothing_under_it() -> None:
+    """DPS-19: it had just come into the view, by a process that was over. Clients heard of a split where none was."""
+    broker = OneBroker("b2", "b3")
+    broker.splits.follow(View(1, ("b2",)), has_served=True)
+    broker.splits.follow(View(2, ("b1", "b2", "b3"), (0, 256, 0), (256, 256, 256)), has_served=True)
+    for slot in ("b2", "b3"):
+        broker.link(slot)
+    broker.splits.follow(View(3, ("b2", "b3"), (256, 0), (256, 256)), has_served=True)
+    await turns()
+    assert (broker.told, broker.wires["b2"].sent, broker.wires["b3"].sent) == ([], [], [])
+
+
 async def test_what_nobody_can_mean_and_who_cannot_read_it_are_passed_over() -> None:
     broker = OneBroker("b2", old=True)
     broker.splits.follow(HERE, has_served=True)
