@@ -223,15 +223,18 @@ class Mesh:
         self._is_let_in = self._is_let_in or self._comes(is_new=False)
         slots = self.view.slots
         is_linked = self._me in slots and {*slots} <= {self._me, *self.client.links}
-        self._is_met = self._is_met or (is_linked and not self.may_mean_another())
+        self._is_met = self._is_met or is_linked
 
     def may_mean_another(self) -> bool:
-        """Tells whether the view, which has this slot alone, may mean an earlier process of it.
+        """Tells whether the view may mean an earlier process of this slot, and somebody in it is not heard, or nobody else is in it.
 
-        Then others may be taking its place, and not know of us yet. Nobody would ever hear of what we accept meanwhile. So we accept
-        nothing for as long as we wait before a first view.
+        Then others may be taking its place, without our hearing of that. Nobody would ever hear of what we accept meanwhile. So we accept
+        nothing, at most for as long as we wait before a first view.
         """
-        return not self._is_met and self.view.slots == (self._me,) and not self.is_let_in
+        if self.is_let_in or self._me not in self.view.slots:
+            return False
+        others = [slot for slot in self.view.slots if slot != self._me]
+        return not others or any(self.membership.is_suspected(slot, self._node.now_s) for slot in others)
 
     def leave(self) -> None:
         """Takes leave of the others, for good."""
@@ -247,20 +250,16 @@ class Mesh:
     def ready(self) -> str | None:
         """Returns why this broker cannot own topics yet; None when it can.
 
-        It can from the first time that all brokers of the view are linked; where it is there alone, when nobody has put it out for a while.
-        One that is lost later is waited out by the others, and everybody else's events are not refused meanwhile.
+        It can from the first time that all brokers of the view are linked. One that is lost later is waited out by the others. Everybody
+        else's events are not refused meanwhile, unless the view may mean an earlier process.
         """
         if self.draining:
             return "draining"
         if self._me not in self.view.slots:
             return "not in the site's view yet"
-        if self._is_met:
-            return None
-        return (
-            "the site's view may mean an earlier process"
-            if self.may_mean_another()
-            else "not linked yet to every broker of the site's view"
-        )
+        if not self._is_met:
+            return "not linked yet to every broker of the site's view"
+        return "the site's view may mean an earlier process" if self.may_mean_another() else None
 
 
 class SiblingLink:

@@ -50,8 +50,9 @@ class OneMesh:
         self.let_in.append(self.mesh.is_let_in)
 
     def meet(self, slot: str, process: int, view: View = FULL) -> None:
-        """Has a `process` call, whose hello names `view`."""
+        """Has a `process` call, whose hello names `view`. It is linked in the other direction, too."""
         link = Link(RecordingWire(), Hello("broker", slot, "sto", process, 1, view, tags=HIGHEST_TAG), None, self.node.now_s, Link.flush)
+        self.mesh.client.links[slot] = link
         self.mesh.join(link)
         self.mesh.offer(view)
 
@@ -224,6 +225,21 @@ def test_who_finds_its_slot_alone_in_the_view_accepts_nothing_while_an_earlier_p
     assert (one.mesh.is_let_in, one.mesh.ready()) == (False, "the site's view may mean an earlier process")
     one.go_on(TIMING.grace_s + TIMING.suspect_s)
     assert (one.mesh.view.slots, one.mesh.is_let_in, one.mesh.ready()) == (("b2",), True, None)
+
+
+def test_who_may_be_in_the_view_by_an_earlier_process_accepts_nothing_while_it_does_not_hear_all_the_others() -> None:
+    """DPS-19: it was cut off right after its start, and accepted events when others had left it out. No split was told when they met."""
+    one = OneMesh()
+    one.meet("b1", 1)
+    one.meet("b3", 3)
+    one.go_on(BEAT_S, "b1", "b3")
+    assert (one.mesh.is_let_in, one.mesh.ready()) == (False, None)
+    one.go_on(TIMING.suspect_s + BEAT_S, "b1")
+    assert (one.mesh.may_mean_another(), one.mesh.ready()) == (True, "the site's view may mean an earlier process")
+    one.mesh.heard("b3")
+    assert (one.mesh.may_mean_another(), one.mesh.ready()) == (False, None)
+    one.go_on(TIMING.dead_s, "b1")
+    assert (one.mesh.view.slots, one.mesh.is_let_in, one.mesh.ready()) == (SLOTS, True, None), "b1 issues views, and hears b3"
 
 
 @pytest.mark.parametrize("slots", [("b2",), SLOTS])
