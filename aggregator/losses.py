@@ -48,8 +48,8 @@ class OwnerLosses:
 
     def __init__(self) -> None:
         self._incarnations: dict[str, int] = {}
-        # The last ring that each was in, and those of which links are broken.
-        self._rings: dict[str, Ring] = {}
+        # The last ring by which each is known to go, and those that held since and have it, too; the first of them, of broken links.
+        self._rings: dict[str, list[Ring]] = {}
         self._broken: dict[str, Ring] = {}
         # The ring that holds, and those that held while a broker was not linked.
         self._ring: Ring | None = None
@@ -61,7 +61,7 @@ class OwnerLosses:
 
     def last_ring(self, slot: str) -> Ring:
         """Returns the last ring by which the broker `slot` is known to have gone; one of nobody where none is."""
-        return self._rings.get(slot, Ring(()))
+        return self._rings[slot][0] if slot in self._rings else Ring(())
 
     def take_moved(self) -> list[MovedUnseen]:
         """Returns what has moved unseen, as far as that was not returned before."""
@@ -76,9 +76,7 @@ class OwnerLosses:
         self._has_begun = self._has_begun or bool(before is not None and before.slots)
         if before is not None and self._has_begun:  # a site without owners, for a while, does not begin
             for slot in sorted({*ring.slots, *self._unlinked} - self._linked):
-                held = self._unlinked.setdefault(slot, [before])
-                held.append(ring)
-                del held[1 : len(held) - MOST_RINGS + 1]
+                _remember(ring, self._unlinked.setdefault(slot, [before]))
         for slot in sorted(self._unlinked.keys() - ring.slots):
             self._unseen(slot, None)
 
@@ -97,7 +95,11 @@ class OwnerLosses:
         ring.
         """
         self.hold(ring)
-        self._rings.update({slot: ring for slot in ring.slots if slot not in doubted or slot not in self._rings})
+        for slot in ring.slots:
+            if slot in doubted and slot in self._rings:
+                _remember(ring, self._rings[slot])
+            else:
+                self._rings[slot] = [ring]
         gone = [(slot, before) for slot, before in self._broken.items() if slot not in ring.slots]
         for slot, _ in gone:
             del self._broken[slot], self._rings[slot]
@@ -119,7 +121,16 @@ class OwnerLosses:
         self._linked.discard(slot)
         if is_left:
             self._rings.pop(slot, None)
-        elif (ring := self._rings.get(slot)) is not None:
-            self._broken[slot] = ring
-            newest = self._ring if self._ring is not None else ring
-            self._unlinked[slot] = [ring] if ring is newest else [ring, newest]
+        elif (rings := self._rings.get(slot)) is not None:
+            newest = self._ring if self._ring is not None else rings[-1]
+            self._broken[slot], self._unlinked[slot] = rings[0], [*rings]
+            _remember(newest, self._unlinked[slot])
+            if slot not in newest.slots:
+                self._unseen(slot, None)
+
+
+def _remember(ring: Ring, rings: list[Ring]) -> None:
+    """Notes that `ring` holds behind `rings`. Of too many, the oldest and the newest are kept."""
+    if rings[-1] is not ring:
+        rings.append(ring)
+        del rings[1 : len(rings) - MOST_RINGS + 1]

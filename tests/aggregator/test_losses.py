@@ -5,7 +5,7 @@ from infra.kernel.ring import Ring
 from infra.kernel.topics import Topic, parse_topic
 
 BOTH, ONE, EMPTY = Ring(("b1", "b2")), Ring(("b1",)), Ring(())
-LITTLE = Ring(("b1", "b2"), shares={"b2": 32})
+LITTLE, LESS = Ring(("b1", "b2"), shares={"b2": 32}), Ring(("b1", "b2"), shares={"b2": 33})
 TOPICS = [parse_topic(f"hm://playlist/user/ann/playlist/p{n}/") for n in range(64)]
 
 
@@ -72,6 +72,30 @@ def test_one_that_was_left_out_and_may_be_another_process_by_now_has_lost_what_i
     losses.follow(grown, [])
     losses.link_down("b2", is_left=False)
     assert losses.link_up("b2", 3) is grown
+
+
+def test_what_has_come_to_a_broker_may_lack_something_that_had_not_said_so_when_it_was_left_out() -> None:
+    """DPS-8: its link is half open. It has published on that by then, and came to nobody here; also where it has gone on as planned."""
+    losses = OwnerLosses()
+    losses.link_up("b2", 1)
+    losses.follow(LITTLE)
+    losses.follow(BOTH, ["b2"])
+    losses.follow(ONE)
+    losses.link_down("b2", is_left=False)
+    assert moved_unseen(losses) == of_b2(BOTH) - of_b2(LITTLE) != set()
+    assert losses.follow(ONE) == [("b2", LITTLE)]
+    losses = OwnerLosses()
+    losses.link_up("b2", 1)
+    losses.follow(LITTLE)
+    for ring in (BOTH, LESS):
+        losses.follow(ring, ["b2"])
+    losses.link_down("b2", is_left=False)
+    losses.link_up("b2", 1)
+    assert moved_unseen(losses) == of_b2(BOTH) - of_b2(LITTLE)
+    losses.follow(LESS)
+    losses.link_down("b2", is_left=False)
+    losses.link_up("b2", 1)
+    assert losses.take_moved() == [], "it has said by which ring it goes, and that is as before"
 
 
 def test_what_moves_away_as_planned_while_the_link_to_its_owner_is_broken_may_lack_what_that_had_last() -> None:

@@ -62,8 +62,7 @@ async def test_a_fence_waits_for_what_heirs_give_of_a_broker_that_is_lost(is_bac
         site.answer("b2")
         assert site.fenced() == [], "its next process has nothing of what it had sent"
     else:
-        site.points.losses.broker_down("b2")
-        site.brokers.link_down(site.links["b2"])
+        site.lose("b2")
     site.hear("b1", Heartbeat(LEFT))
     site.answer("b1")
     assert site.fenced() == []

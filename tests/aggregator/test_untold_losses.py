@@ -51,8 +51,7 @@ async def test_what_an_heir_has_said_of_one_loss_says_nothing_of_the_next(hung: 
     whole = View(4, ("b1", "b2"))
     for slot in ("b1", "b2"):
         site.hear(slot, Sealed(whole), Heartbeat(whole, {10: 1}))
-    site.points.losses.broker_down("b2")
-    site.brokers.link_down(site.links["b2"])
+    site.lose("b2")
     site.links["b2"] = site.link_up("b2", process=3)
     assert site.points.losses.wait_for_heirs, "nobody has said anything of this loss"
     site.hear("b1", Heartbeat(View(5, ("b1",))), Inherited("b2", []))
@@ -69,8 +68,7 @@ async def test_heirs_are_asked_also_where_both_views_are_heard_in_one(has_everyt
         site.restart()
         site.hear("b1", Heartbeat(BACK))
     else:
-        site.points.losses.broker_down("b2")
-        site.brokers.link_down(site.links["b2"])
+        site.lose("b2")
         site.hear("b1", Heartbeat(BACK))
         site.links["b2"] = site.link_up("b2", process=2)
     assert site.points.losses.wait_for_heirs
@@ -112,8 +110,7 @@ async def test_who_hung_and_is_back_has_lost_what_it_has_now_when_it_dies() -> N
 async def test_what_moved_while_its_owner_was_not_linked_is_told_when_the_owner_has_answered() -> None:
     """DPS-5, DPS-8: what comes behind that is not missing."""
     site, little = RestartedSite(), View(4, ("b1", "b2"), (256, 32), (256, 256))
-    site.points.losses.broker_down("b2")
-    site.brokers.link_down(site.links["b2"])
+    site.lose("b2")
     site.hear("b1", Heartbeat(little))
     site.links["b2"] = site.link_up("b2")
     assert await site.lost() == set()
@@ -146,8 +143,7 @@ async def test_no_stamps_are_said_while_it_is_untold_what_moved_unseen() -> None
     """DPS-8: neither by the owner whose link is back, nor by others."""
     site, little = RestartedSite(), View(4, ("b1", "b2"), (256, 32), (256, 256))
     site.hear("b1", Heartbeat(BOTH, {5: 1}))
-    site.points.losses.broker_down("b2")
-    site.brokers.link_down(site.links["b2"])
+    site.lose("b2")
     site.hear("b1", Heartbeat(little))
     site.links["b2"] = site.link_up("b2")
     site.hear("b2", Heartbeat(little, {7: 6}))
@@ -169,8 +165,7 @@ async def test_a_second_loss_of_a_broker_does_not_hide_the_first() -> None:
     site.restart()
     site.hear("b1", Heartbeat(LEFT), Heartbeat(BACK), Heartbeat(grown))
     site.hear("b2", Sealed(grown), Heartbeat(grown, {9: 1}))
-    site.points.losses.broker_down("b2")
-    site.brokers.link_down(site.links["b2"])
+    site.lose("b2")
     site.links["b2"] = site.link_up("b2", process=3)
     assert site.points.losses.wait_for_heirs
     site.hear("b1", Heartbeat(View(5, ("b1",))))
@@ -178,3 +173,17 @@ async def test_a_second_loss_of_a_broker_does_not_hide_the_first() -> None:
     for _ in range(2 * CAUGHT_UP_BEATS):
         site.points.tick()
     assert await site.lost() == OF_B2
+
+
+async def test_what_had_come_to_a_broker_is_told_too_where_it_is_left_out_before_its_link_is_found_to_be_broken() -> None:
+    """DPS-8: a link was cut, a step gave the broker topics, and it died. Nobody was told of what it had accepted on these."""
+    site, grown = RestartedSite(), View(2, ("b1", "b2"), (32, 256))
+    site.hear("b2", Sealed(BOTH))
+    come = {topic for topic in LISTS if grown.ring.owner(topic) == "b2"} - OF_B2
+    site.hear("b1", Sealed(grown))
+    site.hear("b1", Sealed(View(3, ("b1",))))
+    site.lose("b2")
+    site.hear("b1", Inherited("b2", []))
+    site.answer("b1")
+    site.points.tick()
+    assert await site.lost() == OF_B2 | come > OF_B2

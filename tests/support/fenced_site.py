@@ -26,8 +26,8 @@ class FencedSite:
         nobody: Any = None  # it dials nobody
         self.steps: list[Callable[[], None]] = []
         self.view = View(1, slots or ("b1", "b2"))
-        self.brokers = SiteClient(nobody, "sto", {slot: f"x{slot[1]}" for slot in self.view.slots}, wanted=lambda: ())
         self.core = AggregatorCore()
+        self.brokers = SiteClient(nobody, "sto", {slot: f"x{slot[1]}" for slot in self.view.slots}, wanted=self.core.wanted)
         self.points = AccessPoints(self.core, self.brokers, lambda: None, Shares(lambda step: self.steps.append(step)))
         self.links = {slot: self.link_up(slot) for slot in self.view.slots}
         self.wire = RecordingWire()
@@ -50,6 +50,7 @@ class FencedSite:
         self.points.losses.follow_ring()
 
     def lose(self, slot: str) -> None:
+        self.points.losses.broker_down(slot)
         self.brokers.link_down(self.links[slot])
         self.points.tell_all()
 
@@ -76,8 +77,7 @@ class RestartedSite(FencedSite):
 
     def restart(self) -> None:
         """Has b2 killed, and linked again as another process, before any view says so."""
-        self.points.losses.broker_down("b2")
-        self.brokers.link_down(self.links["b2"])
+        self.lose("b2")
         self.links["b2"] = self.link_up("b2", process=2)
 
     async def lost(self) -> set[bytes]:
