@@ -16,8 +16,9 @@ SECONDS ?= 60
 SEED ?= 1
 COUNT ?= 1
 CORES ?=
-# Lives of cores are much shorter, so they have more operations: their own number, unless one is given.
-SIMULATED = $(if $(CORES),--cores) $(if $(OPERATIONS),--operations $(OPERATIONS))
+ROLES ?=
+# Lives of cores are much shorter, so they have more operations: their own number, unless one is given. So have lives of roles.
+SIMULATED = $(if $(CORES),--cores) $(if $(ROLES),--roles) $(if $(OPERATIONS),--operations $(OPERATIONS))
 OPERATIONS ?=
 DEFECT ?=
 HOURS ?= 8
@@ -57,10 +58,10 @@ test: $(ALL_READY) ## run every test, and say which lines of the roles they miss
 	$(PYTEST) $(if $(ARGS),$(ARGS),-p tests.support.measuring)
 	$(if $(ARGS),,$(BIN)/python -m coverage combine --quiet && $(BIN)/python tests/architecture/coverage_floors.py)
 
-simulate: $(ALL_READY) ## live through a whole cluster in virtual time (SEED=1 COUNT=1 OPERATIONS=60 DEFECT=... CORES=1; docs/simulation.md)
+simulate: $(ALL_READY) ## live through a whole cluster in virtual time (SEED=1 COUNT=1 OPERATIONS=60 DEFECT=... CORES=1 ROLES=1; docs/simulation.md)
 	$(BIN)/python -W ignore -m tests.simulation --seed $(SEED) --count $(COUNT) $(SIMULATED) $(if $(DEFECT),--defect $(DEFECT)) $(ARGS)
 
-soak: $(ALL_READY) ## the same with one seed after the other, for a night, also after a violation (HOURS=8 SEED=1 OPERATIONS=60 CORES=1)
+soak: $(ALL_READY) ## the same with one seed after the other, for a night, also after a violation (HOURS=8 SEED=1 OPERATIONS=60 CORES=1 ROLES=1)
 	$(BIN)/python -W ignore -m tests.simulation --seed $(SEED) $(SIMULATED) --go-on --seconds $$(( 3600 * $(HOURS) )) $(ARGS)
 
 fuzz: $(ALL_READY) ## give odd inputs to what reads from strangers (SECONDS=600 TARGET=tokens ...; tests/fuzz/README.md)

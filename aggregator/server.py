@@ -66,9 +66,7 @@ class Aggregator:
     async def drain(self) -> None:
         """Takes no further access point, and waits until those that are linked get everything from another aggregator or have said
         that there is none; at most `drain_s`."""
-        self._is_draining = True
-        self.points.leave()
-        self._check_left()
+        self.begin_leaving()
         try:
             async with asyncio.timeout(self.options.drain_s):
                 await self._left.wait()
@@ -76,6 +74,12 @@ class Aggregator:
             self._log.warning("access points have not moved", points=len(self.points), after_s=self.options.drain_s)
         if losing := self.points.losing:
             self._log.warning("no other aggregator to go to: events are lost until one is there", points=losing)
+
+    def begin_leaving(self) -> None:
+        """Takes no further access point, and asks those that are linked to go to another aggregator."""
+        self._is_draining = True
+        self.points.leave()
+        self._check_left()
 
     def _check_left(self) -> None:
         if self._is_draining and self.points.staying == len(self.points):

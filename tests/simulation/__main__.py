@@ -4,7 +4,9 @@ import os
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 from functools import partial
+from typing import NamedTuple
 
 import click
 
@@ -12,16 +14,30 @@ from analytics.processes import results
 
 from .cores.runs import OPERATIONS, lived_cores, operations_of, shrunk_core, violated_in
 from .defects import DEFECTS, planted
-from .runs import SeedRange, lived, run, shrunk, told_nothing
+from .roles.runs import OPERATIONS as OF_ROLES
+from .roles.runs import lived_roles, run_roles, shrunk_roles
+from .runs import LivedSeeds, SeedRange, lived, run, shrunk, told_nothing
+
+
+class PlayedLives(NamedTuple):
+    """Lives of one sort: how seeds are lived through, how one that is violated is told, and how many operations a life has by default."""
+
+    live: Callable[[SeedRange, int, str | None], LivedSeeds]
+    tell: Callable[[int, int, str | None], None]
+    operations: int
 
 
 @click.command()
 @click.option("--seed", default=1, show_default=True, help="The first seed.")
 @click.option("--count", default=1, show_default=True, type=click.IntRange(min=1), help="How many seeds, one after the other.")
 @click.option(
-    "--operations", type=click.IntRange(min=0), help="How many operations each life has.", show_default=f"60, {OPERATIONS} of cores"
+    "--operations",
+    type=click.IntRange(min=0),
+    help="How many operations each life has.",
+    show_default=f"60, {OPERATIONS} of cores, {OF_ROLES} of roles",
 )
 @click.option("--cores", is_flag=True, help="Live through pure cores instead, without servers: each seed is one life of every kind.")
+@click.option("--roles", is_flag=True, help="Live through real roles instead, without servers, sockets and codec.")
 @click.option("--seconds", type=click.FloatRange(min=1), help="Go on with further seeds for so long.")
 @click.option("--go-on", is_flag=True, help="Go on after a violation, and tell all of them. They are not made short.")
 @click.option("--defect", type=click.Choice(sorted(DEFECTS)), help="Plant this defect first: it must be found.")
@@ -34,6 +50,7 @@ def main(
     count: int,
     operations: int | None,
     cores: bool,
+    roles: bool,
     seconds: float | None,
     go_on: bool,
     defect: str | None,
@@ -42,8 +59,10 @@ def main(
 ) -> None:
     """Live through whole clusters in virtual time."""
     began, looked_at, seeds, violations = time.monotonic(), Counter[str](), 0, dict[int, str]()
-    live, tell = (lived_cores, _tell_core) if cores else (lived, partial(_tell, lines=lines))
-    operations = (OPERATIONS if cores else 60) if operations is None else operations
+    if cores and roles:
+        raise click.UsageError("lives are of --cores, or of --roles")
+    live, tell, usual = _played(cores=cores, roles=roles, lines=lines)
+    operations = usual if operations is None else operations
     shared = min(processes, count) if seconds is None else processes
     parts = [SeedRange(seed + n, shared, (count - n + shared - 1) // shared, seconds or 0.0, go_on) for n in range(shared)]
     for part in results([partial(live, each, operations, defect) for each in parts], shared, "the simulation"):
@@ -61,6 +80,15 @@ def main(
     sys.exit(bool(violations))
 
 
+def _played(*, cores: bool, roles: bool, lines: int) -> PlayedLives:
+    """Returns which lives are played."""
+    if cores:
+        return PlayedLives(lived_cores, _tell_core, OPERATIONS)
+    if roles:
+        return PlayedLives(lived_roles, partial(_tell_roles, lines=lines), OF_ROLES)
+    return PlayedLives(lived, partial(_tell, lines=lines), 60)
+
+
 def _tell_core(seed: int, operations: int, defect: str | None) -> None:
     """Does the same for a life of cores."""
     with planted(defect):
@@ -69,6 +97,18 @@ def _tell_core(seed: int, operations: int, defect: str | None) -> None:
     for operation in short.operations:
         click.echo(f"  {operation}")
     click.echo(f"\nAgain: make simulate CORES=1 SEED={seed} OPERATIONS={operations}")
+    sys.exit(1)
+
+
+def _tell_roles(seed: int, operations: int, defect: str | None, *, lines: int) -> None:
+    """Does the same for a life of roles."""
+    with planted(defect):
+        short = shrunk_roles(run_roles(seed, operations))
+    click.echo(f"seed {seed}: {short.violation}\n\nwith these {len(short.operations)} operations:")
+    for operation in short.operations:
+        click.echo(f"  {operation}")
+    told = "\n".join(line[:200] for line in short.story[-lines:])
+    click.echo(f"\n{told}\n\nAgain: make simulate ROLES=1 SEED={seed} OPERATIONS={operations}")
     sys.exit(1)
 
 

@@ -7,7 +7,9 @@ import random
 from typing import Final, NamedTuple
 
 TOPICS: Final = tuple(f"t{n}" for n in range(9))
-PLAYLISTS: Final = frozenset(TOPICS[1::2])
+# Lives of roles have more of them: what moves is spread over the ring.
+MORE_PLAYLISTS: Final = tuple(f"p{n}" for n in range(12))
+PLAYLISTS: Final = frozenset((*TOPICS[1::2], *MORE_PLAYLISTS))
 USERS: Final = tuple(f"u{n}" for n in range(6))
 
 

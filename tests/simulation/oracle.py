@@ -43,7 +43,7 @@ class Acceptance(NamedTuple):
 class Follower:
     """One connection of a user.
 
-    - `point`, `process`: the access point, and the life of it.
+    - `point`, `process`: the access point, and the life of it, where it has one of its own.
     - `follows`: what events may be about. `wants`: what it asked for, and did not take back. `installed`: what of that it was told to be
       installed everywhere.
     - `asked`: the topics of its subscribes that are not answered, by id. `followed`: those that it was told to be followed, and has not
@@ -63,7 +63,7 @@ class Follower:
 
     name: str
     point: str
-    process: SimulatedProcess
+    process: SimulatedProcess | None = None
     client: SimulatedClient | None = None
     follows: set[str] = field(default_factory=set)
     wants: set[str] = field(default_factory=set)
