@@ -44,7 +44,7 @@ class FeedingLink:
                 case Keeps():
                     self._points.keep(frame)
                 case Lost([], reason):
-                    self._points.losses.tell(reason, self._broker.owns)
+                    self._points.losses.tell_of(self._broker.slot, reason)
                 case Lost(topics, reason):
                     self._points.notices.tell(topics, reason)
         self._broker.taken()

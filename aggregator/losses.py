@@ -59,9 +59,9 @@ class OwnerLosses:
         self._linked: set[str] = set()
         self._moved: list[MovedUnseen] = []
 
-    def last_ring(self, slot: str) -> Ring:
-        """Returns the last ring by which the broker `slot` is known to have gone; one of nobody where none is."""
-        return self._rings[slot][0] if slot in self._rings else Ring(())
+    def rings(self, slot: str) -> Sequence[Ring]:
+        """Returns the last ring by which the broker `slot` is known to go, and those by which it may go since; none where none is known."""
+        return tuple(self._rings.get(slot, ()))
 
     def take_moved(self) -> list[MovedUnseen]:
         """Returns what has moved unseen, as far as that was not returned before."""

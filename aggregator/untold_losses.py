@@ -7,7 +7,7 @@ Each loss waits for somebody, or for nobody, and then it is told:
 - Events were passed over, of a broker that is out of the view (`UntoldLosses.pass_over`). The same, of their topics.
 - Topics moved while a broker was not linked (`MovedUnseen`). All brokers are waited for, to do what they had been told by then: what
   comes behind that is not missing. All these topics are told.
-- A broker says that something may be missing (`UntoldLosses.tell`). It is told, and nobody is waited for.
+- A broker says that all its topics may lack something (`UntoldLosses.tell_of`). It is told, and nobody is waited for.
 
 To tell takes some turns of the loop. A stamp says that nothing is missing before it, so none is said until all is told. What was dropped
 on the way to one access point is told to that one alone (`PointLink.is_told`).
@@ -18,6 +18,7 @@ from collections.abc import Callable, Collection, Iterator
 from broker.client import SiteClient
 from infra.kernel.loss_reasons import LossReason
 from infra.kernel.moving_topics import Told
+from infra.kernel.ring import Ring, hash64
 from infra.kernel.topics import Topic
 
 from .losses import MovedUnseen, OwnerLosses
@@ -77,20 +78,31 @@ class UntoldLosses:
 
     def pass_over(self, slot: str, topics: Collection[Topic]) -> None:
         """Notes that events on `topics` were passed over, which the broker `slot` has sent."""
-        self._open.pass_over(slot, self._found.last_ring(slot), topics, self._beat)
+        rings = self._found.rings(slot)
+        self._open.pass_over(slot, rings[0] if rings else Ring(()), topics, self._beat)
+
+    def tell_of(self, slot: str, reason: str) -> None:
+        """Tells that all topics of the broker `slot` may lack something, as it says: also what has moved, until it says that it knows."""
+        rings = self._found.rings(slot)
+
+        def is_its(topic: Topic) -> bool:
+            hashed = hash64(topic)
+            return any(ring.owner_at(hashed) == slot for ring in rings)
+
+        self._begin(reason, is_its)
 
     def tick(self) -> None:
         """Counts a heartbeat interval: nobody is waited for for ever."""
         self._beat += 1
         self.follow_ring()
 
-    def tell(self, reason: str, concerns: Callable[[Topic], bool], among: Collection[Topic] | None = None) -> None:
+    def _begin(self, reason: str, concerns: Callable[[Topic], bool], among: Collection[Topic] | None = None) -> None:
         """Tells that topics which `concerns` is true of may lack something. `among`: no others are looked at; None is all."""
         self._tellings.begin(self._tell(reason, concerns, among))
 
     def _tell_open(self) -> None:
         for loss in self._open.closed(self._beat, has_copies=bool(self._brokers.copied)):
-            self.tell(LossReason.OWNER_LOST, loss.concerns, loss.passed_over)
+            self._begin(LossReason.OWNER_LOST, loss.concerns, loss.passed_over)
         # One that is back, and is no loss, had not been dead: what its heirs say counts for no later loss.
         bequests = self._brokers.bequests
         for slot in [slot for slot in bequests if slot not in self._open.slots and self._brokers.is_back(slot)]:
@@ -100,6 +112,6 @@ class UntoldLosses:
         unseen, self._unseen = self._unseen, []
         for told, moved in unseen:
             if self._brokers.announcer.has_done(told):
-                self.tell(LossReason.OWNER_LOST, moved)
+                self._begin(LossReason.OWNER_LOST, moved)
             else:
                 self._unseen.append((told, moved))

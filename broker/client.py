@@ -211,7 +211,10 @@ class SiteClient:
         return deliveries
 
     def _say(self, link: Link, stamps: Mapping[int, int]) -> None:
-        """Notes what is said with frames of `link`, unless its broker is out and does not know that."""
+        """Notes what is said with frames of `link`, unless its broker is out and does not know that.
+
+        Also where what it still sends counts, not everything comes of it: what is wanted since then only the new owners are told.
+        """
         slot = self._slot(link)
         if stamps and not self._is_out(slot):
             self._lost_in.pop(slot, None)
@@ -407,10 +410,6 @@ class BrokerLink:
     def incarnation(self) -> int:
         """The number of its process."""
         return self._link.peer.incarnation
-
-    def owns(self, topic: Topic) -> bool:
-        """Returns whether `topic` is that broker's now."""
-        return self._client.announcer.ring.owner(topic) == self.slot
 
     def taken(self) -> None:
         """Notes that these deliveries have been taken."""

@@ -7,7 +7,21 @@ import pytest
 from aggregator.feeding_link import FeedingLink
 from aggregator.open_losses import ORPHANED_BEATS
 from broker.client import BrokerLink
-from infra.kernel.frames import AnyFrame, Applied, Deliver, Fence, Heartbeat, Hello, Inherited, Lost, Recall, Recalled, Sealed, Subscribe
+from infra.kernel.frames import (
+    AnyFrame,
+    Applied,
+    Deliver,
+    Fence,
+    Heartbeat,
+    Hello,
+    Inherited,
+    Lost,
+    Recall,
+    Recalled,
+    Sealed,
+    Subscribe,
+    View,
+)
 from infra.kernel.topics import Topic, format_topic
 from infra.runtime.link import MAX_DELIVER_BYTES, Link
 from tests.support.fenced_site import BOTH, LEFT, LISTS, OF_B2, FencedSite, RestartedSite
@@ -124,3 +138,15 @@ def test_an_event_counts_that_came_before_its_broker_said_that_it_is_out() -> No
     site = DoubtedSite()
     site.publish(Heartbeat(LEFT))
     assert site.given() == [body_of(site.topic)]
+
+
+async def test_a_broker_that_was_behind_speaks_of_all_that_it_had_until_it_says_by_which_view_it_goes() -> None:
+    """DPS-8: topics had moved from it as planned meanwhile. What it had not given of them before that came to nobody, and was not told."""
+    site, little = DoubtedSite(), View(2, ("b1", "b2"), (256, 32))
+    site.hear("b2", Sealed(BOTH))
+    site.hear("b1", Sealed(little))
+    site.feeding.frames([Lost([], "expired"), Sealed(little)])
+    assert await site.lost() == OF_B2
+    site.wire.sent.clear()
+    site.feeding.frames([Lost([], "expired")])
+    assert await site.lost() == {topic for topic in OF_B2 if little.ring.owner(topic) == "b2"} < OF_B2

@@ -188,6 +188,21 @@ def test_what_still_comes_of_a_lost_broker_is_its_heirs_until_it_goes_by_the_vie
     assert taken() == [late.bodies], "it is in every view since"
 
 
+def test_a_broker_that_is_out_does_not_say_how_far_all_has_come_where_nothing_has_copies_either() -> None:
+    """DPS-8: what it sends counts. But who wants something since then has it by the new owner alone, and lacks what is published here."""
+    core = AggregatorCore()
+    two, point = ClientOfTwo(core=core), core.open(Mock())
+    topic = next(topic for topic in (user_topic(f"u{n}") for n in range(40)) if BOTH.ring.owner(topic) == "b1")
+    two.hear("b1", Sealed(BOTH), Heartbeat(BOTH, {7: 5}))
+    two.hear("b2", Sealed(BOTH), Heartbeat(BOTH, {8: 9}), Sealed(LEFT))
+    two.client.want(core.subscribe(point, [topic], [0]))
+    assert [slot for slot, wire in two.wires.items() if any(isinstance(each, Subscribe) and each.topics for each in wire.sent)] == ["b2"]
+    given = Deliver([0], [b"of another topic"], {7: 6})
+    assert two.client.frames(two.links["b1"], [given, Heartbeat(BOTH, {7: 7})]) == [given]
+    two.client.taken(two.links["b1"])
+    assert two.client.stamps == {7: 5, 8: 9}
+
+
 @pytest.mark.parametrize(("process", "has_said", "resumes"), [(1, True, True), (1, False, False), (2, False, True)])
 def test_a_broker_that_is_back_is_believed_on_a_later_link_also_before_it_says_there_by_which_view_it_goes(
     process: int, *, has_said: bool, resumes: bool
