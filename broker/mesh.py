@@ -170,7 +170,8 @@ class Mesh:
 
     def issuer(self) -> str | None:
         """Returns the slot of the broker that issues the views of this site; None where nobody does."""
-        return self.membership.issuer(self._node.now_s)
+        issuer = self.membership.issuer(self._node.now_s)
+        return None if issuer == self._me and self._may_be_put_out() else issuer
 
     def can_step(self) -> bool:
         """Tells whether every broker that is alive has said that all who are linked to it know of shares."""
@@ -217,13 +218,17 @@ class Mesh:
         unheard = self.membership.unheard(self._node.now_s) if self._has_copies else None
         self._say(replace(self._said, unheard=unheard))
         before = self.view.slots
-        if self.membership.tick(self._node.now_s):
+        if self.membership.tick(self._node.now_s, waits=self._may_be_put_out()):
             self._is_let_in = self._is_let_in or (self._me in self.view.slots and self._me not in before)
             self._follow()
         self._is_let_in = self._is_let_in or self._comes(is_new=False)
         slots = self.view.slots
         is_linked = self._me in slots and {*slots} <= {self._me, *self.client.links}
         self._is_met = self._is_met or is_linked
+
+    def _may_be_put_out(self) -> bool:
+        """Tells whether others may know that the view means an earlier process of this slot, and put it out, as they do with copies."""
+        return self._has_copies and self._me in self.view.slots and not self.is_let_in
 
     def may_mean_another(self) -> bool:
         """Tells whether the view may mean an earlier process of this slot, and somebody in it is not heard, or nobody else is in it.

@@ -29,7 +29,8 @@
    issues views, also where we do not hear them. So an owner and an heir that do not reach each other do not wait for ever, though everybody
    else reaches both (DPS-18).
 10. A slot whose process was replaced is out of the next view. Whoever issues views may not know that, if it is a new process, too. So where
-    it has not done that for `suspect_s`, whoever knows it does. The owner may wait for that, and its heir (DPS-18).
+    it has not done that for `suspect_s`, whoever knows it does. The owner may wait for that, and its heir (DPS-18). The new process of that
+    slot issues nothing meanwhile: its numbers are higher, so its view would hold, and who had been served without it was left out in turn.
 11. What an operator wants of shares is brought to whoever issues views (`issuer`), and checked against the view that holds there. Whoever
     else issued it might do so beside a step: of two views of one number only one holds, and what went with topics under the other is lost.
 12. A goal of 0 is meant for a process: it leaves, or an operator wants it to have nothing. No view tells which, nor of which process.
@@ -265,12 +266,16 @@ class Membership:
         is_near = view.number <= min(max(self._base, self.view.number) + AHEAD, MOST_VIEW_NUMBER)
         return is_near and view.is_sound and self._heard.keys() >= {*view.slots}
 
-    def tick(self, now: float) -> bool:
-        """Issues a new view if that is this broker's duty and the set of live slots has changed. Returns whether it did."""
+    def tick(self, now: float, *, waits: bool = False) -> bool:
+        """Issues a new view if that is this broker's duty and the set of live slots has changed. Returns whether it did.
+
+        `waits`: others may be about to put this slot out, for the sake of its former process, so nothing is issued (rule 10).
+        """
         self._begin_to_wait(now)
         if self._is_overruled:
             self._is_overruled, self._calm_until = False, now + CALM * self._timing.dead_s
-        if not (self.issuer(now) == self._me or self._must_put_out(now)) or not self._is_complete(now):
+        is_due = not waits and (self.issuer(now) == self._me or self._must_put_out(now))
+        if not is_due or not self._is_complete(now):
             return False
         goal = self.view.goal_of
         before = {slot: RingPlace(share, goal[slot]) for slot, share in self.view.share_of.items()}

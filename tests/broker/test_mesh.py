@@ -208,6 +208,19 @@ def test_who_is_alone_in_the_view_behind_one_without_it_is_let_in_only_where_it_
     assert (told.mesh.view.slots, told.mesh.is_let_in) == (("b2",), False)
 
 
+def test_who_is_in_the_view_by_an_earlier_process_issues_none_before_others_can_have_put_it_out() -> None:
+    """DPS-18, DPS-19: it took the next step of that one, in the moment in which b3 put it out. b3 was left out, and told of a split."""
+    one = OneMesh()
+    found = View(7, ("b2",), (128,), (256,))
+    for slot in ("b1", "b3"):
+        one.meet(slot, int(slot[1:]), found)
+    one.mesh.settled(7, knows=True, taken=0)
+    one.go_on(TIMING.grace_s, "b1", "b3")
+    assert (one.views, one.mesh.issuer()) == ([found], None)
+    one.go_on(TIMING.suspect_s + BEAT_S, "b1", "b3")
+    assert one.mesh.view.slots == SLOTS, "nobody knows an earlier process, so it goes on in its place"
+
+
 def test_who_issues_the_first_view_of_a_site_has_not_been_there_before() -> None:
     one = OneMesh()
     one.meet("b1", 1, View(0, ()))
@@ -283,6 +296,7 @@ def test_whoever_is_in_the_view_in_place_of_one_that_was_to_have_nothing_says_so
     one.mesh.told("b3", Settled(7))
     one.mesh.told("b4", Settled(7, anew=7))
     one.mesh.settled(7, knows=True, taken=0)
+    one.go_on(TIMING.grace_s + TIMING.suspect_s + BEAT_S, "b3", "b4")
     assert one.views[-1].goal_of == {"b2": 256, "b3": 256, "b4": 256}
     assert one.views[-1].share_of == found.share_of, "nobody loses or gets anything before the next step"
     for slot in ("b3", "b4"):
