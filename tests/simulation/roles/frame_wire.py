@@ -82,6 +82,11 @@ class FrameConnection:
         kind, what = self._waiting[side].popleft()
         receiver.loop.within(receiver.take, self, 1 - side, kind, what)
 
+    def closed(self, side: int) -> None:
+        """Notes that the process on one side has ended. What it had said arrives, and then the other side is told."""
+        self.wires[side].close()
+        self._is_over[side] = True
+
     def died(self, side: int, *, silently: bool) -> None:
         """Notes that the process on one side is dead. Its machine says so, unless it went `silently`; some of what it said is lost."""
         if self._world.chance() < (UNSENT_SILENTLY if silently else UNSENT):

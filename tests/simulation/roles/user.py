@@ -232,8 +232,10 @@ class RoleUser:
         """Raises Violated where the answer to who came back is not true, or lazy."""
         troubles = self.life.troubles
         since_s = was.position.now_s - POINT_AGE_S if was.position is not None else 0.0
-        is_late = any(each["reason"] == "late" for each in answer["lost"]) and troubles.was_uneasy_since(question.asked_s)
-        is_grave = troubles.was_grave_since(since_s) or is_late
+        reasons = {each["reason"] for each in answer["lost"]}
+        is_late = "late" in reasons and troubles.was_uneasy_since(question.asked_s)
+        is_split = "split" in reasons and troubles.apart_s >= since_s
+        is_grave = troubles.was_grave_since(since_s) or is_late or is_split
         faults = int(troubles.is_grave or is_late)
         topics = frozenset(self.follower.wants)
         its = Return(was, self.follower, topics, question.asked_s, troubles.grave_s, is_grave, faults, WINDOW_S, troubles.apart_s)

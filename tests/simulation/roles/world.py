@@ -136,7 +136,9 @@ class RoleWorld:
         process.loop.is_dead = True
         for connection in self.connections:
             for side, each in enumerate(connection.processes):
-                if each is process and not is_planned:
+                if each is process and is_planned:
+                    connection.closed(side)
+                elif each is process:
                     connection.died(side, silently=silently)
         self.connections = [each for each in self.connections if not all(process.is_dead for process in each.processes)]
 
