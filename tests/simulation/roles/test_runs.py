@@ -17,8 +17,9 @@ from .world import RoleWorld
 
 # Seeds of each sort of life: what happens, how many sites, how many copies.
 SEEDS = (1, 2, 3, 4, 6, 20, 29)
-# Defects that show in lives of roles, each in the seed that is named. Whole clusters show `no-tenure` only in lives made for it.
-SHOWN = {"no-handover": 5, "gap-untold": 3, "no-tenure": 11, "place-forgotten": 10}
+# Defects that show in lives of roles: the first seed that is lived, and how many are at most.
+# Whole clusters show `no-tenure` only in lives made for it.
+SHOWN = {"no-handover": (5, 12), "gap-untold": (3, 12), "no-tenure": (11, 20), "place-forgotten": (10, 20)}
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -39,9 +40,10 @@ def test_these_seeds_are_lives_of_each_kind() -> None:
 @pytest.mark.parametrize("name", SHOWN)
 def test_a_planted_defect_shows_in_roles(name: str) -> None:
     """DPS-30"""
+    first, number = SHOWN[name]
     with planted(name):
-        found = run_roles(SHOWN[name])
-    assert found.violation, f"{name} ({DEFECTS[name].told}) does not show in seed {SHOWN[name]}"
+        found = any(run_roles(seed).violation for seed in range(first, first + number))
+    assert found, f"{name} ({DEFECTS[name].told}) shows in none of {number} seeds from {first} on"
 
 
 def test_a_life_of_roles_repeats() -> None:
