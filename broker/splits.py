@@ -48,28 +48,32 @@ class Splits:
     ) -> None:
         self._me, self._core, self._tenure, self._links, self._tell, self._learned = me, core, tenure, links, tell, learned
         self._view = View(0, ())
-        # The view under which we were apart, and those who have not been told of it.
+        # The view under which we were apart, those who have not been told of it, and the processes that have: what was on its way when a
+        # link broke is told again.
         self._apart = View(0, ())
         self._untold: set[str] = set()
+        self._told: dict[str, int] = {}
         self._known: deque[View] = deque(maxlen=MOST_KNOWN)
 
     def follow(self, view: View, *, has_served: bool) -> None:
         """Takes over `view`. `has_served`: this broker has gone by the one before, and has not said that it leaves: then it may be out."""
         before, self._view = self._view, view
         if was_left_out(self._me, before, view) and has_served and before.share_of[self._me]:
-            self._apart, self._untold = before, set(view.slots)
+            self._apart, self._untold, self._told = before, set(view.slots), {}
             for slot in list(self._links):
                 self.link_up(slot)
             mine = before.ring
             in_turns(self._tell_of(lambda topic: mine.owner(topic) == self._me))
 
     def link_up(self, slot: str) -> None:
-        """Tells a broker to which there is a link under which view this one was apart."""
+        """Tells a broker to which there is a link under which view this one was apart. Nobody takes that for news who knows it."""
         link = self._links.get(slot)
-        if slot in self._untold and link is not None:
-            self._untold.discard(slot)
-            if link.knows(Apart):
-                link.send(Apart(self._apart))
+        if link is None or not (slot in self._untold or self._told.get(slot) == link.peer.incarnation):
+            return
+        self._untold.discard(slot)
+        self._told[slot] = link.peer.incarnation
+        if link.knows(Apart):
+            link.send(Apart(self._apart))
 
     def take(self, frame: Apart) -> None:
         """Learns under which view another broker was apart: what it gave to others, and is ours, was served twice."""

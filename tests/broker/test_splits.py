@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 
 import pytest
+from msgspec.structs import replace
 
 from broker.core import BrokerCore
 from broker.splits import Splits
@@ -49,8 +50,10 @@ class OneBroker:
         assert reason == LossReason.SPLIT
         self.told += topics
 
-    def link(self, slot: str) -> None:
-        self.links[slot] = Link(self.wires[slot], self.hellos[slot], slot, 0.0, Link.flush)
+    def link(self, slot: str, process: int = 1) -> None:
+        """Links `slot`, whose process says a number. What was sent to it before is forgotten."""
+        self.wires[slot].sent.clear()
+        self.links[slot] = Link(self.wires[slot], replace(self.hellos[slot], incarnation=process), slot, 0.0, Link.flush)
         self.splits.link_up(slot)
 
     @property
@@ -73,9 +76,23 @@ async def test_whoever_was_left_out_tells_their_followers_and_each_other_broker_
     assert set(broker.told) == MINE
     assert broker.broken_off == set()  # they are others' by now
     broker.splits.follow(View(4, ("b1", "b2", "b3")), has_served=True)
-    for slot in ("b2", "b3", "b3"):
-        broker.link(slot)
+    broker.link("b3")
     assert [broker.wires[slot].sent for slot in ("b2", "b3")] == [[Apart(HERE)], [Apart(HERE)]]
+
+
+async def test_what_was_on_its_way_when_a_link_broke_is_told_again_and_not_to_a_process_that_is_newer() -> None:
+    """DPS-19: nobody had heard of it, so who followed at the others lacked events, and no `split` was told."""
+    broker = OneBroker("b2", "b3")
+    broker.splits.follow(HERE, has_served=True)
+    broker.link("b2")
+    broker.splits.follow(View(3, ("b2", "b3")), has_served=True)
+    for _ in range(2):
+        broker.link("b2")
+        assert broker.wires["b2"].sent == [Apart(HERE)]
+    broker.link("b2", process=2)
+    assert broker.wires["b2"].sent == []
+    broker.link("b3", process=2)
+    assert broker.wires["b3"].sent == [Apart(HERE)], "it had not been told"
 
 
 async def test_whoever_hung_and_never_saw_the_view_without_them_tells_of_it_when_they_are_taken_in_anew() -> None:
