@@ -254,7 +254,7 @@ class EventWindow:
 
     def tick(self, now_s: float) -> None:
         """Drops what is too old at `now_s`."""
-        self.give_stamp()
+        self._pass_stamp()
         for age in self._ages.values():
             if (limit := age.limit(now_s, self.stamp)) > age.horizon:
                 self._expire(age, limit)
@@ -264,6 +264,11 @@ class EventWindow:
 
     def give_stamp(self) -> None:
         """Gives a stamp to no event: whoever has it was told so later than those who have the one before."""
+        self._pass_stamp()
+        if self.used_bytes > self.max_bytes:
+            self._evict()
+
+    def _pass_stamp(self) -> None:
         self.stamp += 1
         self._rows.append(0)
         self._bodies.append(None)

@@ -296,6 +296,16 @@ def test_memory_of_events_and_topics_is_what_is_counted_and_stays_within_the_bou
     assert len(window._bodies) < 1.5 * (window.stamp - window.evicted)
 
 
+def test_a_stamp_of_no_event_has_its_place_within_the_bound_of_memory_too() -> None:
+    """DPS-2: a broker that has taken over topics gives one."""
+    body = event(Kind.PLAYLIST, 1, 1)
+    window = EventWindow(7, BOUNDS, TOPIC_BYTES + EVENT_BYTES + len(body))
+    window.record(1, body, b"sto")
+    window.give_stamp()
+    assert window.used_bytes <= window.max_bytes
+    assert window.evicted == 1
+
+
 @pytest.mark.parametrize("seconds", [2.0, 5.0])
 def test_kinds_of_different_ages_leave_when_their_time_has_come(seconds: float) -> None:
     bounds = {Kind.USER: WindowBounds(seconds=2.0), Kind.PLAYLIST: WindowBounds(seconds=5.0)}

@@ -96,6 +96,7 @@ class UserAbsences:
                 self._course.faults,
                 self._world.window_s,
                 self._course.apart_s,
+                self._world.room,
             )
             self._look_at(its, answer, set(fields))
 

@@ -101,7 +101,12 @@ class UserConnections:
         topics = topics_of([{"topic": topic} for topic in message["topics"]])
         try:
             check_gap(
-                follower, topics, message["reason"], is_calm=not self._course.faults, is_apart=self._course.apart_s > self._world.loop.now_s
+                follower,
+                topics,
+                message["reason"],
+                is_calm=not self._course.faults,
+                is_apart=self._course.apart_s > self._world.loop.now_s,
+                room=self._world.room,
             )
         except Violated as violated:
             self._course.violate(str(violated))

@@ -47,6 +47,8 @@ class LifeCourse:
 
     def __init__(self, world: SimulatedWorld) -> None:
         self.world, self.oracle = world, SimulationOracle()
+        # Where something may be missing all the same, the event that says what an epoch goes on from may be among it.
+        self.oracle.is_calm = not world.room.gaps
         self.followers: dict[str, Follower] = {}
         self.away: dict[str, Follower] = {}
         self.story: list[StoryLine] = []

@@ -32,13 +32,14 @@ class NodeDeaths:
         owned = self._owned_by(self._world.roles[name]) if not self._course.faults else set()
         has_heirs = bool(owned) and self._has_whole_heirs(name.partition("/")[0])
         self._course.goes_wrong()
-        if has_heirs:
+        has_all = has_heirs and self._world.room.keeps_all
+        if has_all:
             self._inherited = name, self._course.beside(name)
         self._course.tell(name, "is gone without a word" if power else "is killed")
         self._world.kill(name, power=power)
-        if has_heirs:
+        if has_all:
             self._course.meanwhile(self._hear_of_nothing)
-        elif owned:
+        elif owned and not has_heirs:
             self._course.meanwhile(partial(self._hear_of_gaps, name, owned, HANGS_S if power else ARRIVES_S))
 
     @property

@@ -128,6 +128,12 @@ def _resumes_late(laggards: Laggards, bit: int, stamp: int, opening: bytes, know
     _RESUME(laggards, bit, stamp + 1, opening, known)
 
 
+def _evicts_unnoticed(window: EventWindow) -> None:
+    evicted = window.evicted
+    _EVICT(window)
+    window.evicted = evicted
+
+
 def _always_owned(tenure: Tenure, topic: Topic, stamps: dict[int, int]) -> Descent:
     mine = stamps.get(tenure._epoch)
     return _DESCEND(tenure, topic, stamps) if mine is None else Descent({tenure._epoch: mine})
@@ -161,6 +167,7 @@ _AFTER = EventWindow.topic_after
 _LAST = TopicNumbers.last
 _DESCEND = Tenure.descend
 _RESUME = Laggards.resume
+_EVICT = EventWindow._evict
 _SEAL, _FLUSH, _GIVE = Link._seal, Link.flush, Hub._give
 DEFECTS: Final = {
     "ids-forgotten": PlantedDefect("an id that came already is taken for a new one", RecentIds, "seen", lambda *_: False),
@@ -189,6 +196,8 @@ DEFECTS: Final = {
     "resumes-nothing": PlantedDefect("a link that comes back does not say where it was", SiteClient, "_resume", lambda *_: None),
     "given-back": PlantedDefect("another site gets back its own events from the window", BrokerCore, "opening", lambda *_: OPENING),
     "one-too-late": PlantedDefect("a link goes on one stamp after the right one", Laggards, "resume", _resumes_late),
+    "full-loses": PlantedDefect("a full link loses what is recorded, as if it were not", Laggards, "fill", lambda *_: None),
+    "evicts-unnoticed": PlantedDefect("what goes for want of memory is not missed", EventWindow, "_evict", _evicts_unnoticed),
     "no-seal": PlantedDefect("a new owner does not wait for what former ones hand over", TopicMoves, "_is_awaited", lambda *_: False),
     "ids-left-behind": PlantedDefect("ids of publications stay with the former owner", BrokerCore, "known_ids", lambda _: ()),
     "one-number-less": PlantedDefect("a new owner is told the last number but one", TopicNumbers, "last", _one_number_less),

@@ -116,6 +116,7 @@ class SimulatedLife:
             await self.acts[operation.what](*operation.picks)
             self._course.check()
             self._check_links()
+            self._check_room()
         await self._settle()
 
     def _check_links(self) -> None:
@@ -127,6 +128,12 @@ class SimulatedLife:
                 names = Counter(f"{peer.role} {peer.site}/{peer.node}" for peer in peers)
                 twins = [peer for peer, number in names.items() if number > 1]
                 raise Violated(f"{name} has two links of {twins}")
+
+    def _check_room(self) -> None:
+        """Raises Violated where a broker keeps more than it may."""
+        for broker in self.world.of("broker"):
+            if exceeded := self.world.room.exceeded(broker.core.window, broker.copies.used_bytes):
+                raise Violated(f"{broker.site}/{broker.node}: {exceeded}, and may take {self.world.room.window_bytes}")
 
     async def _settle(self, *_: int) -> None:
         """Ends all faults, waits until everybody agrees, lets clients come back, and looks whether everything arrives (DPS-31)."""

@@ -15,7 +15,7 @@ from infra.runtime.wire.wire import Listener, Wire
 
 from .loop import SimulatedLoop
 from .process import SimulatedProcess
-from .transport import Pieces, SimulatedSocket, SimulatedTransport
+from .transport import BUFFER_BYTES, Pieces, SimulatedSocket, SimulatedTransport
 
 # One way, within a site and between two.
 NEAR_S: Final = (0.0001, 0.002)
@@ -43,13 +43,13 @@ class SimulatedInternet:
     - `doors`: who listens where, and what they do with a caller.
     """
 
-    def __init__(self, loop: SimulatedLoop, rng: random.Random) -> None:
+    def __init__(self, loop: SimulatedLoop, rng: random.Random, buffer_bytes: int = BUFFER_BYTES) -> None:
         self.cuts: set[tuple[str, str]] = set()
         self.slow: dict[tuple[str, str], float] = {}
         self.doors: dict[str, tuple[SimulatedProcess, Accept]] = {}
         self._loop, self._rng = loop, rng
         self._port = 20_000
-        self._how = Pieces(self.delay_s, self.is_cut)
+        self._how = Pieces(self.delay_s, self.is_cut, buffer_bytes)
 
     def delay_s(self, source: str, target: str) -> float:
         """Returns how long what is sent now takes."""

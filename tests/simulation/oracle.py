@@ -238,6 +238,14 @@ class SimulationOracle:
             # Of a topic of which something is missing nothing that was missed comes. What is live may come before the answer that says so.
             follower.unexplained.setdefault(life[0], why)
 
+    def has_newest(self, follower: Follower, topic: str, numbers: Collection[int]) -> bool:
+        """Returns whether a follower has an event of a topic, of the site of `numbers`, that none of these was published behind."""
+        began_s = max((self.accepted[n].began_s for n in numbers), default=0.0)
+        have = {n for n in follower.got if self.publications[n].topic == topic}
+        sites = {self.publications[n].site for n in numbers}
+        have = {n for n in have if self.publications[n].site in sites}
+        return any(n not in self.accepted or self.accepted[n].told_s >= began_s for n in have)
+
     def answered(self, follower: Follower, lost: Collection[str]) -> None:
         """Notes that a follower has heard of which topics something may be missing. Raises Violated where it had to hear that.
 

@@ -3,17 +3,14 @@
 from math import inf
 from typing import Any, Final, NamedTuple
 
-from broker.window_bounds import WindowBounds
-
 from .operations import PLAYLISTS
 from .oracle import Follower, SimulationOracle, Violated
+from .room import ENOUGH, Room
 
 # So much may be older than the point that a user has: what it says is as old as a heartbeat.
 POINT_AGE_S: Final = 1.0
 # What one site has accepted comes to the others within this time, where nothing is wrong.
 ARRIVES_S: Final = 3.0
-# So many events are kept of one topic.
-KEPT: Final = WindowBounds().events
 # Nothing here is out of real time, windows have room for all topics, and of few topics more is missed than is kept.
 NEVER: Final = frozenset({"too-much", "evicted", "offloaded"})
 
@@ -25,7 +22,7 @@ class Return(NamedTuple):
     - `asked_s`: when they asked for what they missed. `wrong_s`: when something went wrong for the last time.
     - `is_disturbed`: whether something may be wrong, or may have gone wrong since they had their point. That topics move is nothing wrong.
     - `faults`: how many things are wrong now.
-    - `window_s`: for how long events are kept.
+    - `window_s`: for how long events are kept. `room`: how much room there is for them.
     - `apart_s`: when brokers of one site could serve the same topics apart for the last time.
     """
 
@@ -38,6 +35,7 @@ class Return(NamedTuple):
     faults: int
     window_s: float
     apart_s: float = -inf
+    room: Room = ENOUGH
 
     @property
     def site(self) -> str:
@@ -55,12 +53,12 @@ class Return(NamedTuple):
         return self.was.position is None or self.asked_s - self.was.position.now_s > self.window_s - POINT_AGE_S
 
 
-def check_gap(follower: Follower, topics: list[str], reason: str, *, is_calm: bool, is_apart: bool) -> None:
+def check_gap(follower: Follower, topics: list[str], reason: str, *, is_calm: bool, is_apart: bool, room: Room = ENOUGH) -> None:
     """Raises Violated where somebody should not have been told that something of `topics` may be missing.
 
     `is_apart`: brokers of one site may have served the same topics apart since all was well.
     """
-    if is_calm:
+    if is_calm and reason not in room.gaps:
         raise Violated(f"nothing is wrong, and {follower.name} hears that something of {topics} may be missing: {reason}")
     if reason == "split" and not is_apart:
         raise Violated(f"no site was split, and {follower.name} hears that something of {topics} may be missing: {reason}")
@@ -94,7 +92,9 @@ def check_return(oracle: SimulationOracle, its: Return, answer: dict[str, Any], 
 def _check_reason(oracle: SimulationOracle, its: Return, topic: str, reason: str, said: set[str]) -> None:
     """Raises Violated where a topic is given up for a `reason` that is none: who is told so fetches everything anew."""
     told = f"{its.back.name} is told that something of {topic} may be missing: {reason}"
-    if reason == "too-much" and topic in PLAYLISTS and _missed_at_most(oracle, its, topic) > KEPT:
+    if reason == "too-much" and topic in PLAYLISTS and _missed_at_most(oracle, its, topic) > its.room.events:
+        return
+    if reason in its.room.losses:
         return
     if reason in NEVER:
         raise Violated(f"{told}, which is never so here")
@@ -129,10 +129,7 @@ def _check_whole(oracle: SimulationOracle, its: Return, topic: str) -> None:
     """Raises Violated where somebody is told that they have everything of a topic, and lacks something of the site where they are."""
     owed = _owed(oracle, its, topic)
     if topic not in PLAYLISTS:
-        # The newest is enough: one that no other was published behind.
-        began_s = max((oracle.accepted[n].began_s for n in owed), default=0.0)
-        have = [n for n in its.back.got if oracle.publications[n] == (topic, its.site)]
-        owed = set() if any(n not in oracle.accepted or oracle.accepted[n].told_s >= began_s for n in have) else owed
+        owed = set() if oracle.has_newest(its.back, topic, owed) else owed
     if missing := sorted(owed - its.back.got.keys()):
         raise Violated(f"{its.back.name} is told that nothing of {topic} is missing, and lacks {missing}")
 

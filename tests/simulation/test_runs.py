@@ -14,7 +14,7 @@ import pytest
 from infra.kernel.membership import Membership
 from infra.kernel.slot_processes import Meeting, SlotProcesses
 
-from . import runs, world
+from . import room, runs, world
 from .cores.test_runs import SHOWN
 from .defects import DEFECTS, PlantedDefect, planted
 from .node_faults import RESTARTS_S
@@ -38,6 +38,7 @@ ROOT = Path(__file__).parents[2]
 # Seeds of 60 operations, of every shape.
 SEEDS = range(1, 9)
 # In how many seeds a planted defect must show. Those that are not named show in the first few.
+OF_ROOM = {"full-loses": range(30, 40), "evicts-unnoticed": range(83, 93)}
 QUICK = ("numbers-again", "not-announced", "not-moved", "never-parts", "leaves-at-once", "dials-once", "forwards-nothing", "given-twice")
 
 
@@ -598,6 +599,14 @@ def test_a_soak_goes_on_after_a_violation_and_tells_how_far_it_is(monkeypatch: p
     assert told[-1].endswith(" s, 1 violated")
 
 
+@pytest.mark.parametrize("name", OF_ROOM)
+def test_a_defect_of_little_room_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """DPS-30, DPS-2, DPS-12: by lives that all have little room for something."""
+    monkeypatch.setattr(room, "LITTLE_SHARE", 1.0)
+    with planted(name):
+        assert any(run(seed, 60).violation for seed in OF_ROOM[name]), f"{name} ({DEFECTS[name].told}) shows nowhere"
+
+
 @pytest.mark.parametrize("name", QUICK)
 def test_a_planted_defect_is_found(name: str) -> None:
     """DPS-30, those that show soon. `make simulate DEFECT=name` looks for any of them."""
@@ -608,7 +617,7 @@ def test_a_planted_defect_is_found(name: str) -> None:
 
 @pytest.mark.full
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize("name", sorted({*DEFECTS} - {*OF_COPIES, *OF_MOVES, *OF_ABSENT, *OF_WINDOWS, *OF_OTHERS, *SHOWN}))
+@pytest.mark.parametrize("name", sorted({*DEFECTS} - {*OF_COPIES, *OF_MOVES, *OF_ABSENT, *OF_WINDOWS, *OF_ROOM, *OF_OTHERS, *SHOWN}))
 def test_every_planted_defect_is_found(name: str) -> None:
     """DPS-30: each within 2,000 seeds; how many it took is printed. Those that are left out have their own tests, but for `OF_OTHERS`."""
     found = lived(SeedRange(1, 1, 2000), 60, name)

@@ -13,8 +13,7 @@ from typing import Any, Final, NamedTuple
 from .loop import SimulatedLoop
 from .process import SimulatedProcess
 
-# What the machines on both sides take before a sender is told to wait.
-WINDOW_BYTES: Final = 65_536
+BUFFER_BYTES: Final = 65_536
 HIGH_BYTES: Final = 65_536
 
 
@@ -22,10 +21,12 @@ class Pieces(NamedTuple):
     """The behaviour of a connection.
 
     - `delay_s`: how long bytes take from one process to another, now. `is_cut`: whether they arrive at all.
+    - `buffer_bytes`: what the machines on both sides take before a sender is told to wait.
     """
 
     delay_s: Callable[[str, str], float]
     is_cut: Callable[[str, str], bool]
+    buffer_bytes: int = BUFFER_BYTES
 
 
 class SimulatedSocket:
@@ -100,7 +101,7 @@ class SimulatedTransport(asyncio.Transport):
         self.sent.append(piece)
         self._outstanding_bytes += len(piece or b"")
         self._arm()
-        is_full = self._outstanding_bytes > WINDOW_BYTES and self.get_write_buffer_size() > self._high
+        is_full = self._outstanding_bytes > self._how.buffer_bytes and self.get_write_buffer_size() > self._high
         if is_full and not self._is_writing_paused and self._protocol is not None:
             self._is_writing_paused = True
             self._protocol.pause_writing()
@@ -144,7 +145,7 @@ class SimulatedTransport(asyncio.Transport):
 
     def get_write_buffer_size(self) -> int:
         """See `asyncio.WriteTransport`: what the machines have not taken."""
-        return max(0, self._outstanding_bytes - WINDOW_BYTES)
+        return max(0, self._outstanding_bytes - self._how.buffer_bytes)
 
     def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
         """See `asyncio.WriteTransport`."""

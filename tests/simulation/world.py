@@ -18,6 +18,7 @@ from .client import SimulatedClient, SimulatedPublisher
 from .loop import BORN_S, SimulatedLoop
 from .network import SimulatedInternet, SimulatedNetwork, SimulatedOpener
 from .process import SimulatedProcess
+from .room import ENOUGH, drawn_room
 
 SECRET = b"a secret of thirty-two bytes, ok"
 
@@ -79,7 +80,8 @@ class SimulatedWorld:
     ) -> None:
         self.seed = seed
         self.loop = SimulatedLoop(self.stream("turns"))  # type: ignore[abstract]  # no sockets, signals, processes
-        self.internet = SimulatedInternet(self.loop, self.stream("network"))
+        self.room = drawn_room(self.stream("room")) if is_varied else ENOUGH
+        self.internet = SimulatedInternet(self.loop, self.stream("network"), self.room.buffer_bytes)
         self.has_copies = self.stream("copies").random() < COPIED_SHARE if copies is None else bool(copies)
         shape = Shape(sites=SITES[:sites], brokers=brokers, aggregators=aggregators, accesspoints=accesspoints, presence=0, policy="open")
         self.window_s = WINDOW_S * (self.stream("window").choice(WINDOWS_S) if is_varied else 1)
@@ -88,7 +90,7 @@ class SimulatedWorld:
         if is_varied and self.stream("turn length").random() < SLOW_SHARE:
             self.loop.turn_s = self.loop.turn_s[0], SLOW_TURN_S
         self.options: dict[str, RoleOptions] = {
-            f"{each.site}/{each.node}": _hurried(each, copies=int(self.has_copies), window_s=self.window_s, steps=steps)
+            f"{each.site}/{each.node}": self.room.limited(_hurried(each, copies=int(self.has_copies), window_s=self.window_s, steps=steps))
             for each in in_start_order(list(shape.options()))
         }
         self.sites = shape.sites
