@@ -77,7 +77,8 @@ class OwnerLosses:
         if before is not None and self._has_begun:  # a site without owners, for a while, does not begin
             for slot in sorted({*ring.slots, *self._unlinked} - self._linked):
                 _remember(ring, self._unlinked.setdefault(slot, [before]))
-        for slot in sorted(self._unlinked.keys() - ring.slots):
+        # One whose link is broken may be about to say this itself, on its next one. Then it is the same process, or another one.
+        for slot in sorted(self._unlinked.keys() - ring.slots - self._broken.keys()):
             self._unseen(slot, None)
 
     def _unseen(self, slot: str, now: Ring | None, begun: Collection[Topic] = ()) -> None:
@@ -102,6 +103,7 @@ class OwnerLosses:
                 self._rings[slot] = [ring]
         gone = [(slot, before) for slot, before in self._broken.items() if slot not in ring.slots]
         for slot, _ in gone:
+            self._unseen(slot, None)
             del self._broken[slot], self._rings[slot]
         return gone
 
@@ -125,8 +127,6 @@ class OwnerLosses:
             newest = self._ring if self._ring is not None else rings[-1]
             self._broken[slot], self._unlinked[slot] = rings[0], [*rings]
             _remember(newest, self._unlinked[slot])
-            if slot not in newest.slots:
-                self._unseen(slot, None)
 
 
 def _remember(ring: Ring, rings: list[Ring]) -> None:

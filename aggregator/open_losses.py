@@ -68,9 +68,13 @@ class OpenLosses:
         """Notes that the link to `slot` is broken. `is_back`: it went by the view that holds, so heirs were asked of an earlier loss."""
         self._stale[slot] = self._bequests.get(slot) if is_back else None
 
-    def note(self, slot: str, ring: Ring, beat: int) -> None:
-        """Notes a loss, beside those of the same broker that are still open."""
-        self._losses.append(OpenLoss(slot, ring, beat, self._stale.get(slot)))
+    def note(self, slot: str, ring: Ring, beat: int, *, is_out: bool) -> None:
+        """Notes a loss, beside those of the same broker that are still open. `is_out`: the view that holds leaves it out."""
+        stale = self._stale.get(slot)
+        bequest = self._bequests.get(slot) if is_out else None
+        if is_out and (bequest is None or bequest is stale):
+            bequest = Bequest(Ring(()))  # it left as planned: no heir is asked
+        self._losses.append(OpenLoss(slot, ring, beat, stale, bequest))
 
     def pass_over(self, slot: str, ring: Ring, topics: Collection[Topic], beat: int) -> None:
         """Notes that events on `topics` were passed over that `slot` has sent while it was out of the view. It had gone by `ring`."""

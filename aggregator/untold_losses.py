@@ -56,7 +56,7 @@ class UntoldLosses:
         announcer = self._brokers.announcer
         self._found.hold(announcer.ring)
         if (ring := self._found.link_up(slot, incarnation, announcer.take_begun(slot))) is not None:
-            self._open.note(slot, ring, self._beat)
+            self._open.note(slot, ring, self._beat, is_out=False)
         self.follow_ring()  # it may have said another view
 
     def broker_down(self, slot: str) -> None:
@@ -71,7 +71,7 @@ class UntoldLosses:
         announcer = self._brokers.announcer
         doubted = [slot for slot in self._brokers.view.slots if not self._brokers.is_back(slot)]
         for slot, ring in self._found.follow(announcer.ring, doubted):
-            self._open.note(slot, ring, self._beat)
+            self._open.note(slot, ring, self._beat, is_out=True)
         self._unseen.extend((announcer.told(), moved) for moved in self._found.take_moved())
         self._tell_open()
         self._tell_unseen()

@@ -82,8 +82,8 @@ def test_what_has_come_to_a_broker_may_lack_something_that_had_not_said_so_when_
     losses.follow(BOTH, ["b2"])
     losses.follow(ONE)
     losses.link_down("b2", is_left=False)
-    assert moved_unseen(losses) == of_b2(BOTH) - of_b2(LITTLE) != set()
     assert losses.follow(ONE) == [("b2", LITTLE)]
+    assert moved_unseen(losses) == of_b2(BOTH) - of_b2(LITTLE) != set()
     losses = OwnerLosses()
     losses.link_up("b2", 1)
     losses.follow(LITTLE)
@@ -108,6 +108,18 @@ def test_what_moves_away_as_planned_while_the_link_to_its_owner_is_broken_may_la
     assert losses.link_up("b2", 1) is None
     assert moved_unseen(losses) == of_b2(BOTH) - of_b2(LITTLE) != set()
     assert losses.take_moved() == []
+
+
+def test_who_has_left_as_planned_while_its_link_was_broken_and_is_linked_again_says_that_itself() -> None:
+    """DPS-5, DPS-8: its hello is the first that names the view. What it had published last, its heirs had, and nobody here was told."""
+    losses = OwnerLosses()
+    losses.link_up("b2", 1)
+    losses.follow(BOTH)
+    losses.link_down("b2", is_left=False)
+    losses.hold(ONE)
+    assert losses.link_up("b2", 1) is None
+    assert losses.follow(ONE) == []
+    assert moved_unseen(losses) == of_b2(BOTH)
 
 
 def test_what_comes_to_a_process_that_is_not_linked_yet_may_lack_what_that_has_published() -> None:

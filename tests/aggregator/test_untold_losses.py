@@ -187,3 +187,12 @@ async def test_what_had_come_to_a_broker_is_told_too_where_it_is_left_out_before
     site.answer("b1")
     site.points.tick()
     assert await site.lost() == OF_B2 | come > OF_B2
+
+
+async def test_nobody_waits_for_heirs_of_a_broker_that_left_as_planned_while_its_link_was_broken() -> None:
+    """DPS-8: none is asked. Clients that went away within two seconds were never told."""
+    site = RestartedSite()
+    site.lose("b2")
+    site.hear("b1", Sealed(View(2, ("b1", "b2"), (256, 128), (256, 0))), Sealed(View(3, ("b1",))))
+    assert not site.points.losses.wait_for_heirs
+    assert await site.lost() == OF_B2
