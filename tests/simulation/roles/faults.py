@@ -117,9 +117,9 @@ class RoleFaults:
         self._world.timeline.at(self._world.now_s + SLOW_S * until / MOST, partial(self._world.slow.pop, way, None))
 
     def cut(self, one: int, other: int, site: int, how: int) -> None:
-        """Cuts two brokers of one site off from each other."""
-        names = [each.name for each in self._world.of(BROKER, self._world.sites[site % len(self._world.sites)])]
-        self._cut_off(names[one % len(names)], names[other % len(names)], how)
+        """Cuts two brokers of one site off from each other, where there are any: the last one may have been asked to stop."""
+        if names := [each.name for each in self._world.of(BROKER, self._world.sites[site % len(self._world.sites)])]:
+            self._cut_off(names[one % len(names)], names[other % len(names)], how)
 
     def cut_any(self, one: int, other: int, _: int, how: int) -> None:
         names = list(self._world.processes)

@@ -7,8 +7,9 @@ import pytest
 
 from ..defects import DEFECTS, planted
 from ..operations import Operation
-from ..oracle import Violated
+from ..oracle import SimulationOracle, Violated
 from ..runs import SeedRange
+from .faults import RoleFaults
 from .life import CALM, SHAKY, WILD, RoleLife, RoleShape
 from .role_node import bare_roles
 from .runs import lived_roles, run_roles, shrunk_roles
@@ -70,6 +71,13 @@ def test_an_error_that_nobody_expects_violates_a_life_of_roles() -> None:
     life = RoleLife(world)
     with bare_roles(life.note_out), pytest.raises(Violated, match="nobody expects AttributeError"):
         life.play([Operation("wake_the_dead", 0.0, (0, 0, 0, 0))])
+
+
+def test_where_no_broker_is_there_any_more_none_is_cut_off() -> None:
+    """The last one may have been asked to stop while it waited for another one."""
+    world = RoleWorld(1, 1, 1)
+    RoleFaults(world, SimulationOracle(), RoleTroubles(lambda: world.now_s, world.unsettled)).cut(1, 2, 0, 0)
+    assert not world.cuts
 
 
 class TroubledSite:
