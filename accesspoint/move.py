@@ -11,8 +11,10 @@ Make before break. The old aggregator goes on delivering while the new one is to
    topic, site and epoch, and those that the old one delivers are noted from the moment the new one is linked. The new one may be
    behind the old one, so it is asked once more: after its answer nothing can come from it that is noted.
 
-A topic that is wanted only since step 1 is announced to the new one alone. So who recovers it waits, and the new one is asked when it
-delivers (`recoveries.py`): behind an answer by way of the old one nothing live would come.
+A topic that is wanted only since step 1 is *unserved*: it is announced to the new one alone. What that delivers of it is kept from the
+beginning, since the old one does not deliver it. Who recovers it waits, and the new one is asked when it delivers (`recoveries.py`): behind
+an answer by way of the old one nothing live would come. Where the move fails, or is cut, what was kept was given to nobody, and is asked
+for behind the stamps of before the move: later ones of the old one do not tell of it.
 
 Where the old one is lost, or too much is kept, the new one delivers at once, and is asked for what was still on its way, as in a failover.
 
@@ -118,15 +120,24 @@ class Move:
             last[handle, origin] = seq
         self._bytes += (len(last) - known) * ENTRY_BYTES
 
-    def by_new(self, handles: Sequence[int], bodies: Sequence[bytes]) -> Deliveries:
-        """Returns what is to be delivered now of what the new one sends; the rest is kept, or passed over."""
+    def by_new(self, handles: Sequence[int], bodies: Sequence[bytes], unserved: Collection[int] = ()) -> Deliveries:
+        """Returns what is to be delivered now of what the new one sends; the rest is kept, or passed over.
+
+        `unserved`: the handles of topics of which the old one knows nothing.
+        """
         if self.step is Step.CATCHING_UP:
             return self._fresh(handles, bodies)
         if self.step in (Step.INSTALLING, Step.FENCING):
-            self._kept[0].extend(handles)
-            self._kept[1].extend(bodies)
-            self._bytes += sum(map(len, bodies)) + len(bodies) * ENTRY_BYTES
+            self._keep(handles, bodies)
+        elif self.step is Step.ANNOUNCING and unserved:
+            alone = [at for at, handle in enumerate(handles) if handle in unserved]
+            self._keep([handles[at] for at in alone], [bodies[at] for at in alone])
         return [], []
+
+    def _keep(self, handles: Sequence[int], bodies: Sequence[bytes]) -> None:
+        self._kept[0].extend(handles)
+        self._kept[1].extend(bodies)
+        self._bytes += sum(map(len, bodies)) + len(bodies) * ENTRY_BYTES
 
     def take_kept(self) -> Deliveries:
         """Returns what is to be delivered of what was kept, in the order in which it came; nothing is kept any more."""

@@ -114,14 +114,16 @@ class OwnRecovery:
         """Returns the topics that are wanted here and whose events are kept."""
         return [topic for _, topic in self._hub.wanted() if self._keeping.has(topic)]
 
-    def begin(self, link: Outlet | None, now_s: float) -> None:
+    def begin(self, link: Outlet | None, now_s: float, unserved: Mapping[Topic, Mapping[int, int]] | None = None) -> None:
         """Asks the aggregator behind `link`, at `now_s`, for what we have missed: what came behind our stamps on topics whose events are
-        kept.
+        kept. `unserved`: topics of which these stamps do not tell, each with those behind which it goes on.
 
         Until it is there, nobody gets anything of them (DPS-11). Where we have no stamps yet, nobody can be asked, so who follows these
         topics is told that something may be missing (DPS-8).
         """
         unmarked, self._unmarked = self._unmarked, []
+        earlier = unserved or {}
+        unmarked += [topic for topic in self._unasked(earlier) if topic not in unmarked]
         if unmarked:
             self._notices.lost(unmarked, LossReason.EXPIRED)
         if link is None or not self.stamps:
@@ -131,7 +133,7 @@ class OwnRecovery:
         had: dict[Topic, Known] = {**self._unstamped.taken()}
         for topic in before.open:
             had[topic] = [*before.had.get(topic, ()), *had.get(topic, ())]
-        behind = {topic: before.open.get(topic) or _latest(stamps, self._further.get(topic)) for topic in topics}
+        behind = {topic: before.open.get(topic) or earlier.get(topic) or _latest(stamps, self._further.get(topic)) for topic in topics}
         self._question = _Question(next(self._numbers), now_s + self._options.install_s, behind, had) if behind else None
         self._further, self._furthest = {}, {}
         if not behind:  # nothing is wanted, so nothing has come of what others have got meanwhile
@@ -141,6 +143,23 @@ class OwnRecovery:
             if topic not in behind:  # nobody wants it now, but somebody may again while its row is there
                 self._hub.go_on(topic, [])
                 self._over(topic)
+        self.ask(link)
+
+    def _unasked(self, unserved: Mapping[Topic, Mapping[int, int]]) -> list[Topic]:
+        """Returns the topics of which nobody can be asked: no stamps were said before they were wanted."""
+        return [topic for topic, its in unserved.items() if not its and self._keeping.has(topic)]
+
+    def add(self, link: Outlet | None, now_s: float, unserved: Mapping[Topic, Mapping[int, int]]) -> None:
+        """Asks for topics of which nobody was given anything, and of no others but those that are open; see `begin`."""
+        if unasked := self._unasked(unserved):
+            self._notices.lost(unasked, LossReason.EXPIRED)
+        behind = {topic: its for topic, its in unserved.items() if its and self._keeping.has(topic)}
+        if link is None or not behind:
+            return
+        before = self._question or _Question(0, 0.0, {}, {})
+        deadline_s = now_s + self._options.install_s
+        self._question = _Question(next(self._numbers), deadline_s, {**behind, **before.open}, before.had)
+        self._hub.hold(list(behind))
         self.ask(link)
 
     def ask(self, link: Outlet | None) -> None:

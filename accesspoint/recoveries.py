@@ -104,8 +104,9 @@ class Recoveries:
         # Recoveries that are to be asked again when the access point has what it missed itself, by topic.
         self._again: dict[Topic, list[SessionRecovery]] = {}
         self._open: dict[int, SessionRecovery] = {}
-        # Whether another aggregator than the one that feeds us is told what is wanted from now on.
+        # Whether another aggregator than the one that feeds us is told what is wanted from now on. Up to where everything had come then.
         self._is_moving = False
+        self._before_move: Mapping[int, int] = {}
 
     def __len__(self) -> int:
         """Returns how many are open."""
@@ -218,14 +219,33 @@ class Recoveries:
         for recovery in self._open.values():
             self._ask(recovery, list(recovery.open))
 
-    def move(self, is_moving: bool) -> None:
-        """Notes whether another aggregator is told what is wanted from now on.
+    def move(self, is_moving: bool, now_s: float) -> None:
+        """Notes at `now_s` whether another aggregator is told what is wanted from now on.
 
-        If that has failed, the one that feeds us has been told of it by now, and is asked.
+        If that has failed, the one that feeds us has been told of it by now, and is asked: for those who recover, and for what the
+        other one has brought, which nobody was given.
         """
         has_waited, self._is_moving = self._is_moving and not is_moving, is_moving
         for recovery in self._open.values() if has_waited else ():
             self._ask(recovery, [topic for topic in recovery.open if topic in self._announcer.unserved])
+        if has_waited and self._announcer.unserved:
+            self.own.add(self.link, now_s, self._unserved())
+        if is_moving:
+            self._before_move = dict(self.own.stamps)
+
+    def _unserved(self) -> dict[Topic, Mapping[int, int]]:
+        """Returns the topics of which the aggregator before a move knows nothing, each with the stamps behind which nobody was given it.
+
+        Those are left out of which everybody waits for an answer of their own.
+        """
+        rows = (self._hub.topics.get(topic) for topic in self._announcer.unserved)
+        return {row.topic: self._before_move for row in rows if row is not None and len(row.joining or ()) < len(row)}
+
+    @property
+    def unserved_handles(self) -> set[int]:
+        """The numbers of these topics."""
+        rows = (self._hub.topics.get(topic) for topic in self._announcer.unserved)
+        return {row.handle for row in rows if row is not None}
 
     def cut_off(self) -> None:
         """Notes that the aggregator that feeds us is lost: what is published from now on does not come from there."""
@@ -236,7 +256,7 @@ class Recoveries:
     def resume(self, now_s: float) -> None:
         """Asks the aggregator for what this access point has missed itself, at `now_s`."""
         self.recent.forget()
-        self.own.begin(self.link, now_s)
+        self.own.begin(self.link, now_s, self._unserved())
 
     def _ask_again(self, topic: Topic) -> None:
         """Asks for those who have waited until this access point had what it had missed of `topic` itself."""

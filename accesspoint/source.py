@@ -238,7 +238,7 @@ class Source:
     def _keep_what_is_named(self, keep: bool) -> None:
         """Keeps, or gives up, what events on their way name: subscriptions at the old one, numbers of topics here."""
         self._core.announcer.keeps_former = self._core.subscriptions.keeps_numbers = keep
-        self._core.recoveries.move(keep)
+        self._core.recoveries.move(keep, self._now())
         self._core.announcer.unserved.clear()
 
     def _ask(self, link: Link | None) -> None:
@@ -263,7 +263,8 @@ class Source:
     def _sort(self, link: Link, move: Move, frame: Deliver) -> None:
         """Delivers what the old one sends, and has what the new one sends wait."""
         if link is self._new:
-            self._deliver(*move.by_new(frame.handles, frame.bodies), is_stamped=bool(frame.stamps))
+            fresh = move.by_new(frame.handles, frame.bodies, self._core.recoveries.unserved_handles)
+            self._deliver(*fresh, is_stamped=bool(frame.stamps))
         elif link is self.link:
             self._deliver(frame.handles, frame.bodies, is_stamped=bool(frame.stamps))
             move.by_old(frame.handles, frame.bodies)

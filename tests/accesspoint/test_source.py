@@ -1,5 +1,6 @@
 """How long an access point waits for an aggregator that it has called, which one is called next, and who is asked in a move."""
 
+from collections.abc import Callable
 from typing import cast
 
 import msgspec
@@ -106,7 +107,8 @@ class MovingPoint:
     """An access point on its way from one aggregator to another, which has not answered its first fence."""
 
     def __init__(self) -> None:
-        self.core = make_core(aggregators=AGGREGATORS)
+        self.soon: list[Callable[[], None]] = []
+        self.core = make_core(soon=self.soon.append, aggregators=AGGREGATORS)
         self.core.keeping.learn(Keeps({"user": ("latest", 120.0)}))
         links = cast(Node, self)
         self.source = Source(
@@ -250,3 +252,80 @@ def test_what_an_aggregator_that_dies_as_it_leaves_has_not_delivered_is_asked_of
     point.take(point.new, Deliver([handle], [event(8)], {7: 9}))
     point.core.hub.flush()
     assert [message["seq"] for message in point.before.messages if message["op"] == "event"] == [5, 6, 7, 8]
+
+
+def follow_anew(point: MovingPoint, feed: int) -> RecordingSession:
+    """Returns the session of somebody who follows a feed that nobody followed here, and is told that it is installed."""
+    session = welcomed(point.core, "ann")
+    session.tell(0.0, op="subscribe", id=1, topics=[FEEDS[feed]], recover=True)
+    point.install(point.new)
+    assert [message["installed"] for message in session.messages if message["op"] == "subscribed"] == ["local"]
+    return session
+
+
+def eve_event(seq: int) -> bytes:
+    return b'{"op":"event","site":"sto","epoch":7,"seq":%d,"topic":"%b"}' % (seq, FEEDS[1].encode())
+
+
+def numbers(session: RecordingSession) -> list[int]:
+    return [message["seq"] for message in session.messages if message["op"] == "event"]
+
+
+def test_what_comes_on_a_topic_that_is_new_in_a_move_is_kept_before_the_first_fence_is_answered() -> None:
+    """DPS-8: the one that leaves does not deliver it, too. It was installed, so it was promised."""
+    point = MovingPoint()
+    session = follow_anew(point, 1)
+    handle = point.core.hub.topics[EVE].handle
+    point.take(point.new, Deliver([handle, point.core.hub.topics[DAN].handle], [eve_event(1), event(1)], {7: 6}))
+    point.fence(point.new)
+    point.take(point.new, Deliver([handle], [eve_event(2)], {7: 7}))
+    point.fence(point.old)
+    point.core.hub.flush()
+    assert numbers(session) == [1, 2]
+
+
+def test_what_came_on_a_topic_that_is_new_in_a_move_that_fails_is_asked_of_the_aggregator_that_stays() -> None:
+    """DPS-8: it was installed by way of the one that is lost now, and nobody was given what that brought."""
+    point = MovingPoint()
+    session = follow_anew(point, 1)
+    handle = point.core.hub.topics[EVE].handle
+    point.take(point.new, Deliver([handle], [eve_event(1)], {7: 6}))
+    point.core.recoveries.note({7: 8})
+    point.source.link_down(cast(Link, point.new))
+    (rest,) = [frame for frame in point.old if isinstance(frame, Recall) and frame.rest]
+    assert (rest.topics, rest.stamps) == ([EVE], {7: 5})
+    assert point.core.recoveries.point(session) is None
+    point.take(point.old, Recalled(rest.n, [EVE], [""], [2], [eve_event(1), eve_event(2)]))
+    point.take(point.old, Deliver([handle], [eve_event(3)], {7: 9}))
+    point.core.hub.flush()
+    assert numbers(session) == [1, 2, 3]
+    assert not [message for message in session.messages if message["op"] == "gap"]
+
+
+def test_what_came_on_a_topic_that_is_new_in_a_move_is_asked_from_before_the_move_where_the_one_that_leaves_is_lost() -> None:
+    """DPS-8: stamps of the one that leaves say nothing of a topic that it was never told of."""
+    point = MovingPoint()
+    session = follow_anew(point, 1)
+    handle = point.core.hub.topics[EVE].handle
+    point.fence(point.new)
+    point.take(point.new, Deliver([handle], [eve_event(1)], {7: 6}))
+    point.core.recoveries.note({7: 8})
+    point.source.link_down(cast(Link, point.old))
+    asked_behind = {Topic(topic): frame.stamps for frame in point.new if isinstance(frame, Recall) and frame.rest for topic in frame.topics}
+    assert asked_behind == {DAN: {7: 8}, EVE: {7: 5}}
+    (number,) = {frame.n for frame in point.new if isinstance(frame, Recall) and frame.rest}
+    point.take(point.new, Recalled(number, [EVE], [""], [1], [eve_event(1)]))
+    point.core.hub.flush()
+    assert numbers(session) == [1]
+
+
+def test_who_follows_a_topic_that_is_new_in_a_move_that_fails_hears_of_it_where_nobody_had_said_stamps_before() -> None:
+    """DPS-8: nobody can be asked behind them."""
+    point = MovingPoint()
+    point.core.recoveries.own.stamps = {}
+    point.core.recoveries.move(is_moving=True, now_s=0.0)
+    session = follow_anew(point, 1)
+    point.source.link_down(cast(Link, point.new))
+    while point.soon:
+        point.soon.pop(0)()
+    assert [message["reason"] for message in session.messages if message["op"] == "gap"] == ["expired"]
