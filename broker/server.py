@@ -148,7 +148,7 @@ class Broker:
             lambda: self.moves.is_over,
             self.moves.announced,
         )
-        self.splits = Splits(self.node, self.core, self.tenure, self.mesh.client.links, self.subscribers.tell_lost, self._split)
+        self.splits = Splits(self.node, self.core, self.tenure, self.mesh.client.links, self.subscribers.losses.tell, self._split)
         self.keeper = RevocationKeeper(context.revocations, self.links, options.state, f"{self.site}-{self.node}", context.log)
         self.orders = ClusterOrders(self.links, self.far, context.log)
         wishes = RingWishes(options, self.mesh)

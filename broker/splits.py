@@ -9,7 +9,7 @@ nothing and all others from their last number. What was kept before serves no re
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from infra.kernel.frames import Apart, View
@@ -17,14 +17,11 @@ from infra.kernel.loss_reasons import LossReason
 from infra.kernel.steps import was_left_out
 from infra.kernel.topics import Topic
 from infra.runtime.link import Link
-from infra.runtime.turns import in_turns
 
 from .core import BrokerCore
 from .options import SLOT_BITS
 from .tenure import Tenure
 
-# So many topics are looked at in one turn.
-AT_ONCE: Final = 1024
 MOST_KNOWN: Final = 64
 
 
@@ -33,7 +30,7 @@ class Splits:
 
     - `core`, `tenure`: its topics, and since when they have been its own.
     - `links`: slot -> link, to brokers of this site.
-    - `tell(topics, reason)`: tells who follows some of `topics` here that something may be missing.
+    - `tell(concerns, reason)`: tells who follows topics here that are concerned that something of them may be missing.
     - `learned()`: is called when this broker has learned that some of its topics were served twice.
     """
 
@@ -43,7 +40,7 @@ class Splits:
         core: BrokerCore,
         tenure: Tenure,
         links: Mapping[str, Link],
-        tell: Callable[[Sequence[Topic], LossReason], None],
+        tell: Callable[[Callable[[Topic], bool], LossReason], None],
         learned: Callable[[], None] = lambda: None,
     ) -> None:
         self._me, self._core, self._tenure, self._links, self._tell, self._learned = me, core, tenure, links, tell, learned
@@ -63,7 +60,7 @@ class Splits:
             for slot in list(self._links):
                 self.link_up(slot)
             mine = before.ring
-            in_turns(self._tell_of(lambda topic: mine.owner(topic) == self._me))
+            self._tell(lambda topic: mine.owner(topic) == self._me, LossReason.SPLIT)
 
     def link_up(self, slot: str) -> None:
         """Tells a broker to which there is a link under which view this one was apart. Nobody takes that for news who knows it."""
@@ -88,10 +85,4 @@ class Splits:
             # As if this broker had been started a millisecond later than it was.
             self._core.numbers.begin_epoch(self._core.numbers.epoch + (1 << SLOT_BITS), is_both)
             self._learned()
-            in_turns(self._tell_of(is_both))
-
-    def _tell_of(self, concerns: Callable[[Topic], bool]) -> Iterator[float]:
-        topics = list(self._core.interest.rows)
-        for start in range(0, len(topics), AT_ONCE):
-            self._tell([topic for topic in topics[start : start + AT_ONCE] if concerns(topic)], LossReason.SPLIT)
-            yield 0.0
+            self._tell(is_both, LossReason.SPLIT)

@@ -28,7 +28,7 @@ from infra.kernel.frames import (
 from infra.kernel.limbo import Limbo
 from infra.kernel.loss_reasons import LossReason
 from infra.kernel.receipts import Receipts
-from infra.kernel.topics import Topic, kind_of
+from infra.kernel.topics import Topic
 from infra.runtime.link import Link
 from infra.runtime.link_handlers import makes_no_sense
 from infra.runtime.turns import in_turns
@@ -42,6 +42,7 @@ from .other_sites import OtherSites
 from .recaller import Recaller, RecallingLink
 from .recorded_rows import RECORDED, Rows
 from .site_outlets import SiteOutlets
+from .told_losses import ToldLosses
 from .window_bounds import copied
 
 # How long to wait for one that reads more slowly than its link may queue.
@@ -101,6 +102,7 @@ class Subscribers:
 
     - `sites`: the other ones, which hear of what is wanted here.
     - `outlets`: what links to other sites are given their events by.
+    - `losses`: what is told that may be missing.
     - `bereavements`: answers those who have lost a broker, when `is_moved()` tells that nothing moves any more.
     - `announced()`: is called when one of them has announced everything under another view.
     - `part()`: parts from what has gone to other brokers, where that may be. Returns whether nothing of it is left here.
@@ -125,6 +127,7 @@ class Subscribers:
         self._site, self._part = mesh.site, part
         self.everyone: dict[Subscriber, None] = {}
         self._limbo = Limbo(sites.announcers)
+        self.losses = ToldLosses(core, self._locals)
 
     def link_up(self, link: Link, learn: Callable[[View], None]) -> Subscriber:
         """Returns the handler of one more link, which wants nothing yet; see `Subscriber` for `learn`."""
@@ -162,6 +165,7 @@ class Subscribers:
         if stamp > window.stamp:
             raise Refused("bad-link-frame", f"the stamp {stamp} was never given, the newest one is {window.stamp}")
         laggards.resume(subscriber.bit, stamp, self._core.opening(subscriber.bit), known)
+        self.losses.resume(subscriber.bit, stamp)
 
     def recall(self, subscriber: Subscriber, recall: Recall) -> None:
         """Answers what has come on some topics, at once: what is published on them after it comes behind the answer."""
@@ -200,15 +204,9 @@ class Subscribers:
             subscriber.link.send(Lost([], LossReason.EXPIRED))
         return is_live
 
-    def tell_lost(self, topics: Sequence[Topic], reason: LossReason) -> None:
-        """Tells aggregators which of `topics` may lack something, as far as they want them and events of theirs are kept."""
-        masks, rows = self._core.interest.masks, self._core.interest.rows
-        bounds = self._core.window.bounds if self._core.window is not None else {}
-        known = [(topic, rows[topic]) for topic in topics if kind_of(topic) in bounds and topic in rows]
-        for subscriber in self.everyone:
-            mine: list[bytes] = [topic for topic, row in known if masks[row] & 1 << subscriber.bit]
-            if mine and self._is_local(subscriber) and subscriber.link.knows(Lost):
-                subscriber.link.send(Lost(mine, reason))
+    def _locals(self) -> list[tuple[int, Link]]:
+        """Returns the links of this site's aggregators, each with its bit."""
+        return [(subscriber.bit, subscriber.link) for subscriber in self.everyone if self._is_local(subscriber)]
 
     def seal(self) -> None:
         """Says to everybody that nothing more comes of what is others' under the view that holds."""
@@ -226,6 +224,7 @@ class Subscribers:
         """Forgets one whose link is gone, and what it wanted with it."""
         del self.everyone[subscriber]
         self._bereavements.forget(subscriber)
+        self.losses.forget(subscriber.bit)
         self._withdraw(*self._core.close(subscriber.bit))
         self.outlets.close(subscriber.link)
         self._handed_over_to(subscriber)
@@ -272,6 +271,7 @@ class Subscribers:
         is_first = not subscriber.view.number
         subscriber.view = view
         self._announced()
+        self.losses.announced(subscriber.bit)
         if self._core.laggards is not None and self._core.laggards.announced(subscriber.bit):
             in_turns(self._serve(subscriber))
         elif is_first:

@@ -8,7 +8,7 @@ from typing import Final
 
 from accesspoint import server
 from aggregator import loss_notices
-from broker import copies, heir_briefing, inheritance, laggards, moving, recaller, recorded_rows, splits
+from broker import copies, heir_briefing, inheritance, laggards, moving, recaller, recorded_rows, told_losses
 from infra.kernel import interest, moving_topics
 from infra.kernel.shares import WHOLE
 
@@ -28,7 +28,7 @@ KNOBS: Final[tuple[tuple[ModuleType, str, tuple[int, ...]], ...]] = (
     (laggards, "AT_ONCE", LITTLE),
     (moving, "AT_ONCE", LITTLE),
     (recaller, "FRAME_BYTES", LITTLE_BYTES),
-    (splits, "AT_ONCE", LITTLE),
+    (told_losses, "AT_ONCE", LITTLE),
     (recorded_rows, "AT_ONCE", LITTLE),
     (interest, "ROWS_AT_ONCE", LITTLE),
     (interest, "TOPICS_AT_ONCE", LITTLE),
