@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 # A loss is told within so long after it was one: until then a former trouble is a cause.
 TOLD_S = 8.0
+# An access point that knows from an answer that nothing has come does not know of what is on its way, nor, for so long, that its aggregator
+# is dead. What comes then comes behind what is said, and must be there in the end.
+ON_WAY_S = 5.0
 
 
 class UserSession(ReturningSession):
@@ -184,6 +187,7 @@ class RoleUser:
         goes_on = before is not None and _goes_on(event, before[2], self.follower.last[before])
         self.life.oracle.take(self.follower, event)
         self.follower.came_s[n] = self.life.world.now_s
+        self.life.is_out(n)
         if topic in self.follower.asks:
             if before is None:
                 self._early.add((topic, site))
@@ -238,7 +242,8 @@ class RoleUser:
         is_grave = troubles.was_grave_since(since_s) or is_late or is_split
         faults = int(troubles.is_grave or is_late)
         topics = frozenset(self.follower.wants)
-        its = Return(was, self.follower, topics, question.asked_s, troubles.grave_s, is_grave, faults, WINDOW_S, troubles.apart_s)
+        asked_s = question.asked_s - (ON_WAY_S if troubles.was_uneasy_since(question.asked_s - ON_WAY_S) else 0.0)
+        its = Return(was, self.follower, topics, asked_s, troubles.grave_s, is_grave, faults, WINDOW_S, troubles.apart_s)
         for topic, numbers in check_return(self.life.oracle, its, answer, set(question.said)).items():
             self.life.world.timeline.at(self.life.world.now_s + ARRIVES_S, self._check_arrived, self.follower, topic, numbers)
 
