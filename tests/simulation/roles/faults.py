@@ -30,6 +30,7 @@ class RoleFaults:
 
     def _goes_wrong(self, what: str, *, is_grave: bool = False, is_apart: bool = False) -> None:
         self._oracle.is_calm = False
+        self._oracle.was_apart = self._oracle.was_apart or is_apart
         self._troubles.add(what, is_grave=is_grave, is_apart=is_apart)
 
     def _again(self, name: str, after_s: float) -> None:
