@@ -137,10 +137,11 @@ def _check_whole(oracle: SimulationOracle, its: Return, topic: str) -> None:
 def _owed(oracle: SimulationOracle, its: Return, topic: str, *, is_anywhere: bool = False) -> set[int]:
     """Returns what was accepted on a topic before they asked, and that they must have got, at their site or at all of them.
 
-    Where nothing went wrong that is all since they follow it. Else it is what was published since their connection ended.
+    Where nothing went wrong, and there is room for all, that is all since they follow it. Else it is what was published since their
+    connection ended.
     """
     whole_since_s = its.was.whole_since_s.get(topic)
-    is_calm = not its.faults and whole_since_s is not None and its.wrong_s < whole_since_s
+    is_calm = not its.faults and whole_since_s is not None and its.wrong_s < whole_since_s and not its.room.gaps
     if is_anywhere and not is_calm:
         return set()
     since_s = whole_since_s if is_calm else its.was.lost_s

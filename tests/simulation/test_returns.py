@@ -11,6 +11,7 @@ from broker.window_bounds import WindowBounds
 from .oracle import Acceptance, Follower, Position, SimulationOracle, Violated
 from .process import SimulatedProcess
 from .returns import Return, check_gap, check_return
+from .room import ENOUGH, Room
 
 KEPT = WindowBounds().events
 
@@ -78,3 +79,13 @@ def test_nobody_hears_of_a_split_while_no_site_is_split(reason: str) -> None:
     check_gap(follower, ["t1"], reason, is_calm=False, is_apart=True)
     with nullcontext() if reason != "split" else pytest.raises(Violated, match="no site was split, and ann hears"):
         check_gap(follower, ["t1"], reason, is_calm=False, is_apart=False)
+
+
+@pytest.mark.parametrize("room", [ENOUGH, ENOUGH._replace(broker_bytes=600, events=3)])
+def test_what_full_links_lost_before_a_connection_ended_shows_in_numbers_and_is_not_owed_to_who_comes_back(room: Room) -> None:
+    """DPS-12: where there is room for all, whoever followed while nothing went wrong has it."""
+    oracle = SimulationOracle()
+    its = a_return(oracle, [15.0])._replace(room=room)
+    its.was.whole_since_s["t1"] = 10.0
+    with nullcontext() if room.gaps else pytest.raises(Violated, match="nothing of t1 is missing, and lacks"):
+        check_return(oracle, its, {"recovered": True, "lost": []}, {"point"})
