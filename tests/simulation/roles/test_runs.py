@@ -57,9 +57,9 @@ def test_a_life_of_roles_repeats() -> None:
 def test_seeds_of_roles_are_shared_and_a_violation_ends_them_and_is_made_short() -> None:
     part = lived_roles(SeedRange(1, 2, 2), 5)
     assert (part.seeds, part.violations) == (2, {})
-    part = lived_roles(SeedRange(1, 1, 3), 10, defect="one-event-less")
+    part = lived_roles(SeedRange(1, 1, 3), 10, defect="given-twice")
     (violated,) = part.violations
-    with planted("one-event-less"):
+    with planted("given-twice"):
         found = run_roles(violated, 10)
         short = shrunk_roles(found, attempts=8)
     assert short.violation
