@@ -211,6 +211,7 @@ DEFECTS: Final = {
     "point-too-far": PlantedDefect("a point is one stamp further than what was sent", Recoveries, "point", _one_stamp_more),
     "no-tenure": PlantedDefect("a new owner says that it has what a former one had", Tenure, "descend", _always_owned),
     "no-anchor": PlantedDefect("numbers are taken for whole that show nothing", Recaller, "_shows_all", lambda *_, **__: True),
+    "holes-hidden": PlantedDefect("what stands before something that never came is given", EventWindow, "broken_off", lambda *_: iter(())),
     "stays-answered": PlantedDefect("an answer about the past stands, although an event has come since", Hub, "_run", _stays_answered),
     "no-answers": PlantedDefect("answers about the past are forgotten", Recoveries, "answered", lambda *_: None),
     "no-gaps": PlantedDefect("nobody hears that an owner was lost", OwnerLosses, "link_up", lambda *_: None),

@@ -27,8 +27,8 @@ from .runs import SHAPES, LivedSeeds, SeedOutcome, SeedRange, SimulationRun, liv
 OF_COPIES = ("claims-uncopied", "heir-not-waited-for")
 # Those that show when two sites are cut off from each other.
 OF_WINDOWS = ("resumes-nothing", "given-back", "one-too-late")
-# One that shows in lives of cores, and not soon.
-OF_OTHERS = ("stays-answered",)
+# Those that show in lives of cores, and not soon.
+OF_OTHERS = ("stays-answered", "holes-hidden")
 # Those that show when somebody comes back whose topics have moved.
 OF_MOVES = ("no-tenure",)
 # Those that show when everybody is away from quiet topics while their owner dies.

@@ -18,6 +18,7 @@ from .feeding_life import FeedingLife
 from .membership_life import MembershipLife
 from .moves_life import MovesLife
 from .recovery_life import RecoveryLife
+from .sites_life import SitesLife
 
 LIVES: Final[dict[str, type[CoreLife]]] = {
     "broker": BrokerLife,
@@ -25,6 +26,7 @@ LIVES: Final[dict[str, type[CoreLife]]] = {
     "membership": MembershipLife,
     "moves": MovesLife,
     "recovery": RecoveryLife,
+    "sites": SitesLife,
 }
 # So many operations each life has.
 OPERATIONS: Final = 100

@@ -66,6 +66,21 @@ def test_a_planted_defect_shows_in_cores(name: str) -> None:
     assert found is not None, f"{name} ({DEFECTS[name].told}) shows in none of {SHOWN[name]} seeds"
 
 
+@pytest.mark.parametrize("seed", [1678, 2358], ids=["a latest kind", "a playlist"])
+def test_it_shows_that_what_stands_before_a_hole_is_given_to_who_comes_back_by_numbers(seed: int) -> None:
+    """DPS-5, DPS-30: what 35001388 of whole lives showed; one of 1,000 seeds does."""
+    assert not run_core(seed, "sites").violation
+    with planted("holes-hidden"):
+        assert "nothing is missing" in run_core(seed, "sites").violation
+
+
+@pytest.mark.parametrize(("name", "seed"), [("one-number-less", 1), ("no-anchor", 45), ("numbers-again", 79)])
+def test_a_life_at_several_sites_shows_that_numbers_hide_a_loss(name: str, seed: int) -> None:
+    """DPS-30"""
+    with planted(name):
+        assert run_core(seed, "sites").violation
+
+
 def test_a_life_of_cores_repeats() -> None:
     """DPS-29"""
     for kind in LIVES:
