@@ -6,7 +6,7 @@ from typing import Any, Final
 from .course import LifeCourse
 from .events import topics_of
 from .operations import USERS
-from .oracle import Follower, Position, Violated
+from .oracle import Follower, Violated
 from .returns import check_gap
 
 # Within this time somebody answers, or nobody does.
@@ -72,11 +72,10 @@ class UserConnections:
                 follower.answers[message["id"]] = message
                 if message["op"] == "subscribed":
                     follower.answered(message["id"], topics_of(message["rejected"]))
-                    if follower.recovers:
-                        follower.position = None
-                        self._given(follower, message["point"])
                 if "recovered" in message:
                     self._recovered(follower, message)
+                if message["op"] == "subscribed" and follower.recovers:
+                    self._given(follower, message["point"])
         self._course.look()
 
     def _recovered(self, follower: Follower, message: dict[str, Any]) -> None:
@@ -92,10 +91,11 @@ class UserConnections:
         follower.ended = follower.ended or why
         if follower.lost_s is None:
             follower.lost_s = self._world.loop.now_s
+            follower.away_s |= dict.fromkeys(follower.followed, follower.lost_s)
 
     def _given(self, follower: Follower, point: str | None) -> None:
         if point is not None:
-            follower.position = Position(point, self._world.loop.now_s, frozenset(follower.followed))
+            follower.given(point, self._world.loop.now_s)
 
     def _told_gap(self, follower: Follower, message: dict[str, Any]) -> None:
         topics = topics_of([{"topic": topic} for topic in message["topics"]])
@@ -111,12 +111,12 @@ class UserConnections:
         except Violated as violated:
             self._course.violate(str(violated))
         self._oracle.looked_at["gaps"] += 1
-        follower.position = None
-        self._given(follower, message["point"])
         for topic in topics:
             follower.gaps[topic] += 1
             follower.forget(topic)
+            follower.positions.pop(topic, None)
             follower.whole_since_s[topic] = self._world.loop.now_s
+        self._given(follower, message["point"])
 
     async def ask(self, follower: Follower, op: str, **fields: Any) -> dict[str, Any] | None:
         """Returns the answer to a message; None where the connection ends before. Raises Violated where nothing is wrong and none comes."""
@@ -127,7 +127,7 @@ class UserConnections:
             follower.asked[mine] = {*topics_of([{"topic": topic} for topic in fields["topics"]])}
         follower.client.say({"op": op, "id": mine, **fields})
         await self._course.until(lambda: mine in follower.answers or not follower.is_there, ANSWERS_S)
-        if mine not in follower.answers and not self._course.faults:
+        if mine not in follower.answers and not self._course.faults and not follower.has_left:
             raise Violated(f"nothing is wrong, and {follower.name} gets no answer to {op}: {follower.ended or 'silence'}")
         return follower.answers.get(mine)
 

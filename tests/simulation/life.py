@@ -61,6 +61,7 @@ class SimulatedLife:
             "point": self._absences.point,
             "go_away": self._absences.go_away,
             "recover": self._absences.recover,
+            "flicker": self._absences.flicker,
             "publish": self._services.publish,
             "busy": self._services.busy,
             "repeat": self._services.repeat,

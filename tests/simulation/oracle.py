@@ -1,7 +1,7 @@
 """A dumb model of who must get what. It knows nothing of brokers, views or links."""
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -25,11 +25,11 @@ class Publication(NamedTuple):
 
 
 class Position(NamedTuple):
-    """A point, when it was given, and the topics that it is about: those that its user had been told to be followed by then."""
+    """A point, when it was given, and the site that gave it."""
 
     point: str
     now_s: float
-    topics: frozenset[str] = frozenset()
+    site: str
 
 
 class Acceptance(NamedTuple):
@@ -52,11 +52,15 @@ class Follower:
     - `last`: the last number of each topic, site and epoch. `lives`: the last of each topic and site.
     - `given_up`: how often it gave up each topic.
     - `ended`: why it is over, as it was told. `lost_s`: when it heard of its end. `has_left`: whether its user has turned away from it.
-    - `recovers`: whether it asks for what it misses. `position`: the last point that it was given, and when; None while it has none.
+    - `recovers`: whether it asks for what it misses. `positions`: of each topic, the last point that is about it. A point is about the
+      topics that are followed when it comes. `pointed_s`: when the last one came.
+    - `away_s`: until when each topic was followed for the last time.
     - `whole_since_s`: from when on it must have everything of a topic, while nothing goes wrong.
     - `gaps`: how often it was told that something of a topic may be missing.
     - `asks`: topics of which it has asked what it missed, as long as the answer has not come. `unexplained`: those of them of which an
-      epoch came without what it goes on from, with what is wrong if the answer does not say that something is missing.
+      epoch came without what it goes on from, with what is wrong if the answer does not say that something is missing. `told`: those of
+      them of which a number told that something is missing, each with the last such event.
+    - `firsts`: topics and sites of which it had no number, and got something before an answer had told whether that stands behind a loss.
     - `repeatable`: events that may come again, since it has said a point alone. `covered`: those of them that came so long before its point
       was given that they must not, while nothing goes wrong.
     """
@@ -81,12 +85,16 @@ class Follower:
     has_left: bool = False
     lost_s: float | None = None
     recovers: bool = False
-    position: Position | None = None
+    positions: dict[str, Position] = field(default_factory=dict)
+    pointed_s: float = -1.0
+    away_s: dict[str, float] = field(default_factory=dict)
     whole_since_s: dict[str, float] = field(default_factory=dict)
     gaps: Counter[str] = field(default_factory=Counter)
     repeatable: Counter[int] = field(default_factory=Counter)
     asks: set[str] = field(default_factory=set)
     unexplained: dict[str, str] = field(default_factory=dict)
+    told: dict[str, int] = field(default_factory=dict)
+    firsts: set[tuple[str, str]] = field(default_factory=set)
     covered: set[int] = field(default_factory=set)
 
     @property
@@ -102,14 +110,19 @@ class Follower:
         """Takes what it knows of the numbers of `topic` for nothing: something may be missing."""
         self.lives = {key: life for key, life in self.lives.items() if key[0] != topic}
 
-    @property
-    def with_point(self) -> set[str]:
-        """The topics that it may ask for with its point. An answer that has not come may be one to a message that nobody got."""
-        return self.wants & self.followed & (self.position.topics if self.position is not None else frozenset())
+    def given(self, point: str, now_s: float) -> None:
+        """Notes a point. It is about what is followed: a message that is not answered may be one that nobody got."""
+        self.pointed_s = now_s
+        self.positions |= dict.fromkeys(self.followed, Position(point, now_s, self.point.partition("/")[0]))
 
     def answered(self, mine: int, rejected: Collection[str]) -> None:
         """Notes that the topics of the message `mine` are followed, but for those that were rejected."""
-        self.followed |= self.asked.pop(mine, set()).difference(rejected)
+        self.follows_now(self.asked.pop(mine, set()).difference(rejected))
+
+    def follows_now(self, topics: Collection[str]) -> None:
+        """Notes that `topics` are followed. What stands behind a loss there has been told."""
+        self.followed |= set(topics)
+        self.firsts = {key for key in self.firsts if key[0] not in topics}
 
     def gives_up(self, topic: str) -> None:
         """Takes back that it wants `topic`, in whatever message it said so."""
@@ -117,19 +130,24 @@ class Follower:
             topics.discard(topic)
         self.given_up[topic] += 1
         self.forget(topic)
-        self.whole_since_s.pop(topic, None)
+        for times in (self.whole_since_s, self.away_s, self.positions):
+            times.pop(topic, None)
 
     def has_given_up(self, topic: str) -> None:
         """Notes that nothing comes of `topic` any more, which it gave up. What has come meanwhile is of before, too."""
         self.follows.discard(topic)
         self.forget(topic)
 
-    def begin_anew(self, topics: set[str], publications: list["Publication"], covered_s: float) -> None:
-        """Says no numbers of `topics`. What came on those of which none are said may come again, in order, if not before `covered_s`."""
+    def begin_anew(self, topics: set[str], publications: list["Publication"], covered_s: Mapping[str, float]) -> None:
+        """Says no numbers of `topics`, nor its first ones of others. What came where none are said may come again, in order.
+
+        So may not what came on a topic before `covered_s`.
+        """
         for topic in topics:
             self.forget(topic)
+        self.lives = {key: life for key, life in self.lives.items() if key not in self.firsts}
         self.repeatable = Counter(n for n in self.got if publications[n] not in self.lives)
-        self.covered = {n for n in self.repeatable if self.came_s[n] < covered_s}
+        self.covered = {n for n in self.repeatable if self.came_s[n] < covered_s.get(publications[n].topic, 0.0)}
         self.last = {life: seq for life, seq in self.last.items() if life[:2] in self.lives}
 
     def go_on_from(self, former: "Follower") -> None:
@@ -137,6 +155,11 @@ class Follower:
         self.follows, self.wants = set(former.wants), set(former.wants)
         self.got, self.came_s, self.last, self.lives = former.got, former.came_s, former.last, dict(former.lives)
         self.given_up, self.whole_since_s = former.given_up, former.whole_since_s
+        self.positions, self.firsts = dict(former.positions), set(former.firsts)
+        # What a number has told of is not owed any more, though no answer has come.
+        told_s = {topic: former.came_s[n] for topic, n in former.told.items()}
+        self.away_s = former.away_s | told_s
+        self.whole_since_s.update(told_s)
 
 
 class SimulationOracle:
@@ -196,6 +219,8 @@ class SimulationOracle:
             heights.append((len(self.publications), seq))
         before, follower.lives[topic, event["site"]] = follower.lives.get((topic, event["site"])), life
         last, follower.last[life] = follower.last.get(life), seq
+        if topic in follower.asks:
+            self._note_early(follower, event, n, before, last)
         self._check_after(follower, event, life, before)
         if last is not None:
             self.looked_at["steps"] += 1
@@ -203,6 +228,21 @@ class SimulationOracle:
                 raise Violated(f"{follower.name}: number {seq} of {life} came after {last}")
             if before == life:
                 self._check_jump(follower, life, last, seq - 1)
+
+    def _note_early(self, follower: Follower, event: dict[str, Any], n: int, before: _NumberedLife | None, last: int | None) -> None:
+        """Notes what event `n` says, which comes before the answer to a recovery: perhaps no answer comes any more.
+
+        - `before`: the life that held on its topic and site; None: the follower said no number.
+        - `last`: the last number of the life that holds.
+        """
+        topic = self.publications[n].topic
+        if before is None:
+            follower.firsts.add((topic, event["site"]))
+        elif before[2] == event["epoch"] and last is not None:
+            if event["seq"] > last + 1 + event.get("skipped", 0):
+                follower.told[topic] = n
+        elif event.get("after") != [before[2], follower.last.get(before)]:
+            follower.told[topic] = n
 
     def _check_jump(self, follower: Follower, life: _NumberedLife, last: int, reached: int) -> None:
         """Looks whether as many numbers as `follower` has not seen, from `last` to the one that is `reached`, may be missing."""
@@ -256,8 +296,10 @@ class SimulationOracle:
         """
         wrong = [why for topic, why in follower.unexplained.items() if topic not in lost]
         follower.asks.clear()
+        follower.told.clear()
         follower.unexplained.clear()
         for topic in lost:
             follower.forget(topic)
+            follower.positions.pop(topic, None)
         if wrong:
             raise Violated(wrong[0])

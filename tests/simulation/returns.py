@@ -4,7 +4,7 @@ from math import inf
 from typing import Any, Final, NamedTuple
 
 from .operations import PLAYLISTS
-from .oracle import Follower, SimulationOracle, Violated
+from .oracle import Follower, Position, SimulationOracle, Violated
 from .room import ENOUGH, Room
 
 # So much may be older than the point that a user has: what it says is as old as a heartbeat.
@@ -19,6 +19,7 @@ class Return(NamedTuple):
     """A return of somebody who was away.
 
     - `was`, `back`: the connection that ended, and the new one. `topics`: those of which they have asked what they missed.
+    - `position`: the point that they said, or might have said; None where they had none.
     - `asked_s`: when they asked for what they missed. `wrong_s`: when something went wrong for the last time.
     - `is_disturbed`: whether something may be wrong, or may have gone wrong since they had their point. That topics move is nothing wrong.
     - `faults`: how many things are wrong now.
@@ -29,6 +30,7 @@ class Return(NamedTuple):
     was: Follower
     back: Follower
     topics: frozenset[str]
+    position: Position | None
     asked_s: float
     wrong_s: float
     is_disturbed: bool
@@ -44,13 +46,13 @@ class Return(NamedTuple):
 
     @property
     def is_elsewhere(self) -> bool:
-        """Whether that is another one than before."""
-        return self.site != self.was.point.partition("/")[0]
+        """Whether that is another one than before, or than gave them their point."""
+        return self.site != (self.position.site if self.position is not None else self.was.point.partition("/")[0])
 
     @property
     def has_old_point(self) -> bool:
         """Whether their point is so old that events behind it may be too old."""
-        return self.was.position is None or self.asked_s - self.was.position.now_s > self.window_s - POINT_AGE_S
+        return self.position is None or self.asked_s - self.position.now_s > self.window_s - POINT_AGE_S
 
 
 def check_gap(follower: Follower, topics: list[str], reason: str, *, is_calm: bool, is_apart: bool, room: Room = ENOUGH) -> None:
@@ -81,7 +83,7 @@ def check_return(oracle: SimulationOracle, its: Return, answer: dict[str, Any], 
         oracle.looked_at[f"lost, {reason}"] += 1
     coming = {}
     for topic in its.topics - lost.keys():
-        if "point" in said or any(key[0] == topic for key in its.was.lives):
+        if "point" in said or any(key[0] == topic and key not in its.was.firsts for key in its.was.lives):
             _check_whole(oracle, its, topic)
             oracle.looked_at["missed"] += len(_owed(oracle, its, topic))
             coming[topic] = {n for n in _owed(oracle, its, topic, is_anywhere=True) if topic in PLAYLISTS}
@@ -102,7 +104,7 @@ def _check_reason(oracle: SimulationOracle, its: Return, topic: str, reason: str
         raise Violated(f"nothing is wrong, and {told}")
     # Brokers of another site are asked without the point, whose stamps are none of theirs: as if only numbers were said.
     has_stamps = "point" in said and not its.is_elsewhere
-    since_s = its.was.position.now_s - POINT_AGE_S if has_stamps and its.was.position is not None else 0.0
+    since_s = its.position.now_s - POINT_AGE_S if has_stamps and its.position is not None else 0.0
     if reason == "split" and its.apart_s < since_s:
         raise Violated(f"{told}, and no site was split since {since_s:g} s")
     if reason == "other-site" and not its.is_elsewhere:
@@ -113,9 +115,9 @@ def _check_reason(oracle: SimulationOracle, its: Return, topic: str, reason: str
 
 def _missed_at_most(oracle: SimulationOracle, its: Return, topic: str) -> int:
     """Returns how many events of a topic may have come behind the point of somebody: those that they had not, and that are not older."""
-    if its.was.position is None:
+    if its.position is None:
         return 0
-    since_s = its.was.position.now_s - POINT_AGE_S
+    since_s = its.position.now_s - POINT_AGE_S
     oldest_s = 0.0 if its.is_disturbed else since_s - ARRIVES_S
     return sum(
         each.topic == topic
@@ -137,14 +139,14 @@ def _check_whole(oracle: SimulationOracle, its: Return, topic: str) -> None:
 def _owed(oracle: SimulationOracle, its: Return, topic: str, *, is_anywhere: bool = False) -> set[int]:
     """Returns what was accepted on a topic before they asked, and that they must have got, at their site or at all of them.
 
-    Where nothing went wrong, and there is room for all, that is all since they follow it. Else it is what was published since their
-    connection ended.
+    Where nothing went wrong, and there is room for all, that is all since they follow it. Else it is what was published since they
+    followed it for the last time.
     """
     whole_since_s = its.was.whole_since_s.get(topic)
     is_calm = not its.faults and whole_since_s is not None and its.wrong_s < whole_since_s and not its.room.gaps
     if is_anywhere and not is_calm:
         return set()
-    since_s = whole_since_s if is_calm else its.was.lost_s
+    since_s = whole_since_s if is_calm else its.was.away_s.get(topic, its.was.lost_s)
     assert since_s is not None
     return {
         n

@@ -64,7 +64,7 @@ def test_what_came_long_before_a_point_does_not_come_again_to_who_says_it(
     event = {"topic": "hm://playlist/user/ann/playlist/t1/", "site": "lon", "epoch": 1, "seq": 1, "payload": {"n": n}}
     oracle.take(follower, event)
     follower.came_s[n] = 1.0
-    follower.begin_anew({"t1"}, oracle.publications, covered_s)
+    follower.begin_anew({"t1"}, oracle.publications, {"t1": covered_s})
     with pytest.raises(Violated, match="had come long before the point") if covered_s > 1.0 else nullcontext():
         oracle.take(follower, event)
 
@@ -134,3 +134,44 @@ def test_a_number_that_came_to_somebody_stands_before_what_comes_to_them_then(fo
     oracle.take(follower, numbered(first, 1, 11))
     with pytest.raises(Violated, match="number 11 of that epoch was given"):
         oracle.take(follower, numbered(second, 2, 12, after=[1, 10]))
+
+
+def test_first_numbers_that_came_before_an_answer_are_not_said_until_it_is_there(follower: Follower, oracle: SimulationOracle) -> None:
+    """DPS-5: they may stand behind a loss. So what came there may come again to who says a point."""
+    n = oracle.published("t1", "lon")
+    follower.asks = {"t1"}
+    oracle.take(follower, numbered(n, 1, 10))
+    follower.came_s[n] = 1.0
+    back = Follower("ann", "sto/p1", SimulatedProcess("sto/p1"), wants={"t1"})
+    back.go_on_from(follower)
+    back.begin_anew(set(), oracle.publications, {})
+    assert back.repeatable[n] == 1
+    back.follows_now(["t1"])
+    assert not back.firsts
+
+
+@pytest.mark.parametrize("number", [11, 12])
+def test_what_a_number_told_before_an_answer_is_not_owed_any_more(number: int, follower: Follower, oracle: SimulationOracle) -> None:
+    """DPS-5: a jump tells that something is missing. Where the answer would have said so, and does not come, that is all that they hear."""
+    oracle.is_calm = False
+    oracle.take(follower, numbered(oracle.published("t1", "lon"), 1, 10))
+    follower.away_s = {"t1": 1.0}
+    follower.asks = {"t1"}
+    n = oracle.published("t1", "lon")
+    oracle.take(follower, numbered(n, 1, number))
+    follower.came_s[n] = 5.0
+    back = Follower("ann", "sto/p1", SimulatedProcess("sto/p1"))
+    back.go_on_from(follower)
+    assert back.away_s == {"t1": 1.0 if number == 11 else 5.0}
+
+
+def test_a_point_is_about_what_is_followed_when_it_comes(follower: Follower) -> None:
+    """DPS-5: not about what was asked for and is not answered, nor about what was given up."""
+    follower.wants, follower.asked = {"t1", "t3"}, {1: {"t1"}, 2: {"t3"}}
+    follower.answered(1, [])
+    follower.given("early", 1.0)
+    follower.answered(2, [])
+    assert {topic: each.point for topic, each in follower.positions.items()} == {"t1": "early"}
+    follower.given("late", 2.0)
+    follower.gives_up("t1")
+    assert {topic: each.point for topic, each in follower.positions.items()} == {"t3": "late"}

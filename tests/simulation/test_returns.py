@@ -21,10 +21,10 @@ def a_return(oracle: SimulationOracle, published_s: list[float], *, is_disturbed
     for now_s in published_s:
         oracle.accepted[oracle.published("t1", "sto")] = Acceptance(now_s, now_s)
     was = Follower("ann", "sto/p1", SimulatedProcess("sto/p1"), wants={"t1"}, lost_s=25.0)
-    was.position = Position("a point", 20.0, frozenset({"t1"}))
+    was.positions["t1"] = position = Position("a point", 20.0, "sto")
     back = Follower("ann", "sto/p1", SimulatedProcess("sto/p1"))
     back.go_on_from(was)
-    return Return(was, back, frozenset({"t1"}), asked_s=30.0, wrong_s=-10.0, is_disturbed=is_disturbed, faults=0, window_s=20.0)
+    return Return(was, back, frozenset({"t1"}), position, asked_s=30.0, wrong_s=-10.0, is_disturbed=is_disturbed, faults=0, window_s=20.0)
 
 
 def told(reason: str) -> dict[str, Any]:

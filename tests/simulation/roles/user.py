@@ -68,8 +68,6 @@ class RoleUser:
         self.told: set[int] = set()
         self.questions: dict[int, RoleQuestion] = {}
         self._asked = 0
-        # Numbers that came before an answer, of sites of which none was known, are not said: they may stand behind a loss.
-        self._early: set[tuple[str, str]] = set()
         # The first event of an epoch that does not say what it goes on from, while the `gap` has not come that those hear who stay.
         self._anew: dict[str, int] = {}
 
@@ -108,19 +106,18 @@ class RoleUser:
         if self.session is not None:
             return
         was, now_s = self.follower, self.life.world.now_s
-        for key in self._early:
-            was.lives.pop(key, None)
-        self._early.clear()
         self.follower = Follower(self.name, self.site, recovers=True)
         self.follower.go_on_from(was)
         said: dict[str, Any] = {}
-        if was.position is not None and how % 8 != 1:
-            said["point"] = was.position.point
+        position = _position(was)
+        if position is not None and how % 8 != 1:
+            said["point"] = position.point
         if (how % 8 != 2 or not said) and (since := self._numbers(was)):
             said["since"] = since
-        is_wild = was.position is None or self.life.troubles.was_grave_since(was.position.now_s)
-        covered_s = was.position.now_s - POINT_AGE_S if was.position is not None and "point" in said and not is_wild else 0.0
-        self.follower.begin_anew(set() if "since" in said else set(was.wants), self.life.oracle.publications, covered_s)
+        is_wild = position is None or self.life.troubles.was_grave_since(position.now_s)
+        covered_s = position.now_s - POINT_AGE_S if position is not None and "point" in said and not is_wild else 0.0
+        none_said = set() if "since" in said else set(was.wants)
+        self.follower.begin_anew(none_said, self.life.oracle.publications, dict.fromkeys(was.wants, covered_s))
         for topic, n in self._anew.items() if "since" in said else ():
             if feed(topic) in said["since"]:
                 self._shows(topic, n)
@@ -136,7 +133,8 @@ class RoleUser:
         """Returns the last number of each topic and site, as clients say it."""
         since: dict[str, dict[str, list[int]]] = {}
         for (topic, site), life in was.lives.items():
-            since.setdefault(feed(topic), {})[site] = [life[2], was.last[life]]
+            if (topic, site) not in was.firsts:
+                since.setdefault(feed(topic), {})[site] = [life[2], was.last[life]]
         return since
 
     def owed(self, *, is_anywhere: bool = False) -> list[int]:
@@ -179,7 +177,7 @@ class RoleUser:
 
     def _given(self, point: str | None) -> None:
         if point is not None:
-            self.follower.position = Position(point, self.life.world.now_s)
+            self.follower.given(point, self.life.world.now_s)
 
     def _got(self, event: dict[str, Any]) -> None:
         topic, site, n = event["topic"].split("/")[-2], event["site"], event["payload"]["n"]
@@ -188,14 +186,12 @@ class RoleUser:
         self.life.oracle.take(self.follower, event)
         self.follower.came_s[n] = self.life.world.now_s
         self.life.is_out(n)
-        if topic in self.follower.asks:
-            if before is None:
-                self._early.add((topic, site))
-            elif (topic, site) not in self._early and not goes_on:
-                self._shows(topic, n)
+        is_first = (topic, site) in self.follower.firsts
+        if topic in self.follower.asks and not is_first and not goes_on:
+            self._shows(topic, n)
         if site != self.site and not goes_on and self.life.troubles.was_grave_since(0.0):
             self._shows(topic, n)  # of what another site has lost nobody hears otherwise
-        if before is not None and event["epoch"] != before[2] and event.get("after") is None and (topic, site) not in self._early:
+        if before is not None and event["epoch"] != before[2] and event.get("after") is None and not is_first:
             self._anew[topic] = n
 
     def _shows(self, topic: str, n: int) -> None:
@@ -213,11 +209,10 @@ class RoleUser:
 
     def _answered(self, answer: dict[str, Any]) -> None:
         question, now_s = self.questions.pop(answer["id"]), self.life.world.now_s
-        self._early.clear()
-        self.follower.position = None
-        self._given(answer["point"])
         lost = topics_of(answer["lost"])
         self.life.oracle.answered(self.follower, lost)
+        self.follower.follows_now(self.follower.wants)
+        self._given(answer["point"])
         self.follower.whole_since_s.update(dict.fromkeys(lost, now_s))
         if question.was is not None and question.said:
             self._check(question, question.was, answer)
@@ -235,7 +230,8 @@ class RoleUser:
     def _check(self, question: RoleQuestion, was: Follower, answer: dict[str, Any]) -> None:
         """Raises Violated where the answer to who came back is not true, or lazy."""
         troubles = self.life.troubles
-        since_s = was.position.now_s - POINT_AGE_S if was.position is not None else 0.0
+        position = _position(was)
+        since_s = position.now_s - POINT_AGE_S if position is not None else 0.0
         reasons = {each["reason"] for each in answer["lost"]}
         is_late = "late" in reasons and troubles.was_uneasy_since(question.asked_s)
         is_split = "split" in reasons and troubles.apart_s >= since_s
@@ -243,7 +239,7 @@ class RoleUser:
         faults = int(troubles.is_grave or is_late)
         topics = frozenset(self.follower.wants)
         asked_s = question.asked_s - (ON_WAY_S if troubles.was_uneasy_since(question.asked_s - ON_WAY_S) else 0.0)
-        its = Return(was, self.follower, topics, asked_s, troubles.grave_s, is_grave, faults, WINDOW_S, troubles.apart_s)
+        its = Return(was, self.follower, topics, position, asked_s, troubles.grave_s, is_grave, faults, WINDOW_S, troubles.apart_s)
         for topic, numbers in check_return(self.life.oracle, its, answer, set(question.said)).items():
             self.life.world.timeline.at(self.life.world.now_s + ARRIVES_S, self._check_arrived, self.follower, topic, numbers)
 
@@ -261,12 +257,12 @@ class RoleUser:
         is_calm = not has_cause(now_s - TOLD_S) and not (reason == "split" and is_apart)
         check_gap(self.follower, topics, reason, is_calm=is_calm, is_apart=is_apart)
         self.life.oracle.looked_at[f"gaps, {reason}"] += 1
-        self.follower.position = None
-        self._given(gap["point"])
         for topic in topics:
             self.follower.gaps[topic] += 1
             self.follower.forget(topic)
+            self.follower.positions.pop(topic, None)
             self.follower.whole_since_s[topic] = now_s
+        self._given(gap["point"])
         self._excuse(topics)
 
     def _excuse(self, topics: list[str]) -> None:
@@ -275,6 +271,13 @@ class RoleUser:
             self._anew.pop(topic, None)
             if topic in self.first:
                 self.first[topic] = len(self.life.oracle.publications)
+
+
+def _position(follower: Follower) -> Position | None:
+    """Returns the oldest point that is about something that a user wants; None where there is one of which they have none."""
+    positions = [follower.positions.get(topic) for topic in follower.wants]
+    known = [each for each in positions if each is not None]
+    return min(known, key=lambda each: each.now_s) if known and len(known) == len(positions) else None
 
 
 def _goes_on(event: dict[str, Any], epoch: int, last: int) -> bool:
