@@ -133,7 +133,7 @@ class OwnRecovery:
         had: dict[Topic, Known] = {**self._unstamped.taken()}
         for topic in before.open:
             had[topic] = [*before.had.get(topic, ()), *had.get(topic, ())]
-        behind = {topic: before.open.get(topic) or earlier.get(topic) or _latest(stamps, self._further.get(topic)) for topic in topics}
+        behind = {topic: before.open.get(topic) or _latest(earlier.get(topic) or stamps, self._further.get(topic)) for topic in topics}
         self._question = _Question(next(self._numbers), now_s + self._options.install_s, behind, had) if behind else None
         self._further, self._furthest = {}, {}
         if not behind:  # nothing is wanted, so nothing has come of what others have got meanwhile

@@ -107,6 +107,9 @@ class Recoveries:
         # Whether another aggregator than the one that feeds us is told what is wanted from now on. Up to where everything had come then.
         self._is_moving = False
         self._before_move: Mapping[int, int] = {}
+        # Topics of which the stamps do not tell that were said before a move: nobody has said any since, which `_is_unmarked` says.
+        self._untold: dict[Topic, Mapping[int, int]] = {}
+        self._is_unmarked = False
 
     def __len__(self) -> int:
         """Returns how many are open."""
@@ -205,6 +208,7 @@ class Recoveries:
         if not stamps:
             self.recent.forget()
             return
+        self._untold, self._is_unmarked = {}, False
         self.own.note(stamps)
 
     def lose(self, topics: Sequence[Topic], reason: str) -> None:
@@ -214,6 +218,7 @@ class Recoveries:
 
     def fed_by(self, link: Outlet | None) -> None:
         """Notes that another aggregator feeds us, and asks it what is open."""
+        self._is_unmarked = self._is_moving or (link is None and self._is_unmarked)
         self.link, self._is_whole, self._is_moving = link, False, False
         self.recent.forget()
         for recovery in self._open.values():
@@ -230,6 +235,8 @@ class Recoveries:
             self._ask(recovery, [topic for topic in recovery.open if topic in self._announcer.unserved])
         if has_waited and self._announcer.unserved:
             self.own.add(self.link, now_s, self._unserved())
+        elif self._is_unmarked:
+            self._untold |= self._unserved()
         if is_moving:
             self._before_move = dict(self.own.stamps)
 
@@ -256,7 +263,7 @@ class Recoveries:
     def resume(self, now_s: float) -> None:
         """Asks the aggregator for what this access point has missed itself, at `now_s`."""
         self.recent.forget()
-        self.own.begin(self.link, now_s, self._unserved())
+        self.own.begin(self.link, now_s, self._untold | self._unserved())
 
     def _ask_again(self, topic: Topic) -> None:
         """Asks for those who have waited until this access point had what it had missed of `topic` itself."""

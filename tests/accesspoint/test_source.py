@@ -8,7 +8,7 @@ import pytest
 
 from accesspoint.point import write_point
 from accesspoint.source import FAILOVER_BEATS, Source
-from infra.kernel.frames import AnyFrame, Applied, Deliver, Fence, Fenced, Keeps, Leaving, Recall, Recalled, Subscribe
+from infra.kernel.frames import AnyFrame, Applied, Deliver, Fence, Fenced, Heartbeat, Keeps, Leaving, Recall, Recalled, Subscribe, View
 from infra.kernel.topics import Topic, parse_topic
 from infra.runtime.link import Link
 from infra.runtime.logs import get_logger
@@ -329,3 +329,26 @@ def test_who_follows_a_topic_that_is_new_in_a_move_that_fails_hears_of_it_where_
     while point.soon:
         point.soon.pop(0)()
     assert [message["reason"] for message in session.messages if message["op"] == "gap"] == ["expired"]
+
+
+@pytest.mark.parametrize("has_said_stamps", [False, True])
+def test_what_the_next_one_still_had_of_a_topic_that_is_new_in_a_move_is_asked_for_where_it_is_lost_at_once(has_said_stamps: bool) -> None:
+    """DPS-8, DPS-11: it may be behind the one before, whose stamps do not tell of the topic. Its own do."""
+    point = MovingPoint()
+    session = follow_anew(point, 1)
+    handle = point.core.hub.topics[EVE].handle
+    point.fence(point.new)
+    point.take(point.new, Deliver([handle], [eve_event(1)], {7: 6}))
+    point.core.recoveries.note({7: 8})
+    point.fence(point.old)
+    if has_said_stamps:
+        point.take(point.new, Heartbeat(View(0, ()), {7: 8}))
+    point.source.link_down(cast(Link, point.new))
+    last = point.link_up(point.source.address)
+    behind = {Topic(topic): frame.stamps for frame in last if isinstance(frame, Recall) and frame.rest for topic in frame.topics}
+    assert behind == {DAN: {7: 8}, EVE: {7: 8} if has_said_stamps else {7: 5}}
+    (number,) = {frame.n for frame in last if isinstance(frame, Recall) and frame.rest}
+    bodies = [eve_event(2)] if has_said_stamps else [eve_event(1), eve_event(2)]
+    point.take(last, Recalled(number, [EVE], [""], [len(bodies)], bodies))
+    point.core.hub.flush()
+    assert numbers(session) == [1, 2]
