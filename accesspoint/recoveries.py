@@ -107,7 +107,7 @@ class Recoveries:
         # Whether another aggregator than the one that feeds us is told what is wanted from now on. Up to where everything had come then.
         self._is_moving = False
         self._before_move: Mapping[int, int] = {}
-        # Topics of which the stamps do not tell that were said before a move: nobody has said any since, which `_is_unmarked` says.
+        # Topics of which the stamps do not tell that were said before a move: none as late were said since, which `_is_unmarked` says.
         self._untold: dict[Topic, Mapping[int, int]] = {}
         self._is_unmarked = False
 
@@ -208,8 +208,15 @@ class Recoveries:
         if not stamps:
             self.recent.forget()
             return
-        self._untold, self._is_unmarked = {}, False
+        if self._is_unmarked or self._untold:
+            self._mark(stamps)
         self.own.note(stamps)
+
+    def _mark(self, stamps: Mapping[int, int]) -> None:
+        """Notes what the next aggregator says. While it is behind the one before, only its own stamps tell of what was new."""
+        self._is_unmarked &= any(stamps.get(epoch, stamp) < stamp for epoch, stamp in self.own.stamps.items())
+        self._before_move = _further(self._before_move, stamps)
+        self._untold = {topic: _further(its, stamps) for topic, its in self._untold.items()} if self._is_unmarked else {}
 
     def lose(self, topics: Sequence[Topic], reason: str) -> None:
         """Has sessions told, as the aggregator says, that something of `topics` may be missing. What was answered may be wrong by now."""
@@ -385,3 +392,8 @@ def _is_known(uri: str, sites: Iterable[str]) -> bool:
     except Refused:
         return False
     return all(0 < len(site) <= 128 and site.isascii() for site in sites)
+
+
+def _further(some: Mapping[int, int], others: Mapping[int, int]) -> dict[int, int]:
+    """Returns the stamps of both, and of each epoch the later one."""
+    return {epoch: max(some.get(epoch, 0), others.get(epoch, 0)) for epoch in some.keys() | others.keys()}

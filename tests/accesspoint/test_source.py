@@ -352,3 +352,21 @@ def test_what_the_next_one_still_had_of_a_topic_that_is_new_in_a_move_is_asked_f
     point.take(last, Recalled(number, [EVE], [""], [len(bodies)], bodies))
     point.core.hub.flush()
     assert numbers(session) == [1, 2]
+
+
+def test_what_is_new_in_a_move_is_asked_from_where_the_next_one_was_that_is_lost_while_it_is_behind_the_one_before() -> None:
+    """DPS-8, DPS-11: stamps that it has said do not tell either that it was as far. What it has brought was given."""
+    point = MovingPoint()
+    session = follow_anew(point, 1)
+    handle = point.core.hub.topics[EVE].handle
+    point.take(point.new, Deliver([handle], [eve_event(1)], {7: 6}))
+    point.fence(point.new)
+    point.core.recoveries.note({7: 9})
+    point.fence(point.old)
+    point.take(point.new, Deliver([handle], [eve_event(2)], {7: 7}))
+    point.core.hub.flush()
+    assert numbers(session) == [1, 2]
+    point.source.link_down(cast(Link, point.new))
+    last = point.link_up(point.source.address)
+    behind = {Topic(topic): frame.stamps for frame in last if isinstance(frame, Recall) and frame.rest for topic in frame.topics}
+    assert behind == {DAN: {7: 9}, EVE: {7: 7}}
