@@ -163,7 +163,7 @@ class EventWindow:
         if kind_of(name) not in self.bounds:
             return
         begin, known = self.stamp, self._known_places(row, past.entries)
-        unheard = 0
+        unheard, before_lost, came = 0, past.before_lost, 0
         behind = max((at for at, (place, _) in enumerate(past.entries) if place in known), default=0) if known else 0
         for at, (place, body) in enumerate(past.entries):
             if place not in known:
@@ -175,15 +175,17 @@ class EventWindow:
                 if row not in self._topics:
                     self._begin(row, name)
                 self.record(row, body, origin(body) if is_event else body, out=not is_event)
+            stamp = known.get(place, self.stamp)
             if at < past.unheard:
-                unheard = known.get(place, self.stamp)
+                unheard = stamp
+            if at >= before_lost:
+                came = min(came or stamp, stamp)
         if (topic := self._topics.get(row)) is not None:
             # Both stood before what has come, and behind what was here. So they count, unless some of what has come went at once.
-            if past.lost is not None and topic.lost <= begin:
-                # Not before what is here and not from there: who has that may lack what was lost behind it.
-                came = min((known[place] for place, _ in past.entries if place in known), default=begin + 1)
-                topic.lost, topic.lost_at = self._before(came, past.lost), past.lost
-                topic.out = topic.lost if past.is_out else 0
+            # Not before what stood in front of it there, or is here and not from there: who has that may lack what was lost behind it.
+            if past.lost is not None and topic.lost <= min(begin, lost := self._before(came or begin + 1, past.lost)):
+                topic.lost, topic.lost_at = lost, past.lost
+                topic.out = lost if past.is_out else 0
             if past.replaced is not None and topic.replaced <= begin:
                 topic.replaced, topic.replaced_at = self._before(topic.stamps[0], past.replaced), past.replaced
             topic.replacements += past.replacements

@@ -23,6 +23,15 @@ class InheritedTopic(NamedTuple):
     replacements: int = 0
     unheard: int = 0
 
+    @property
+    def before_lost(self) -> int:
+        """How many of the `entries` stand before what is missing: those in front of the first one that its broker recorded behind it.
+
+        Of a topic that had come back what stood first stays first, though what was lost elsewhere came behind it.
+        """
+        epoch, stamp = self.lost or (0, 0)
+        return next((at for at, (place, _) in enumerate(self.entries) if place[0] == epoch and place[1] > stamp), 0)
+
     def as_unheard(self) -> "InheritedTopic":
         """Returns the same of a topic of which other sites do not send everything."""
         return self._replace(unheard=len(self.entries) + 1)

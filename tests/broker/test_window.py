@@ -258,6 +258,26 @@ def test_what_another_window_lost_stands_behind_what_is_here_and_not_from_there(
     assert [mine.is_whole_behind(1, body.__eq__) for body in bodies] == [False, False, True]
 
 
+@pytest.mark.parametrize("has_first", [False, True])
+def test_what_was_lost_behind_something_stands_behind_it_at_the_next_owner_too(has_first: bool) -> None:
+    """DPS-2, DPS-5: all that came with a topic was taken for later than what it had lost, also what had stood in front of that."""
+    playlist, bounds = Topic(b"Pu/p1"), {Kind.PLAYLIST: WindowBounds(bytes=900)}
+    mine, other, third = (EventWindow(epoch, bounds, 10_000) for epoch in (7, 8, 9))
+    bodies = [event(Kind.PLAYLIST, 1, seq, pad) for seq, pad in ((1, 0), (2, 400), (3, 400))]
+    for window in (mine, *[third] * 5):
+        window.tick(0.0)
+    mine.record(1, bodies[0], b"sto")
+    if has_first:
+        third.inherit(1, playlist, goes(mine))
+    other.inherit(1, playlist, goes(mine))
+    for body in bodies[1:]:
+        other.record(1, body, b"sto")
+    mine.inherit(1, playlist, goes(other))
+    third.inherit(1, playlist, goes(mine))
+    assert [body for _, body in goes(third).entries] == [bodies[0], bodies[2]]
+    assert [third.is_whole_behind(1, body.__eq__) for body in bodies] == [False, False, True]
+
+
 def goes(window: EventWindow) -> InheritedTopic:
     """Returns what a window says of a topic to the next owner."""
     past = window.past(1)
