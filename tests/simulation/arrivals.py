@@ -22,7 +22,10 @@ class EventArrivals:
         self._lasting: list[Any] = []
 
     async def arrived(self, topic: str, numbers: set[int], late: Followers) -> None:
-        """Waits until those who followed a topic, and still do, have its events. Raises Violated where they do not come."""
+        """Waits until those who followed a topic, and still do, have its events. Raises Violated where they do not come.
+
+        Where there is little room, what waits may go from the window, or be dropped on the way to an access point: then nothing is sure.
+        """
 
         def missing() -> list[Follower]:
             return [
@@ -33,7 +36,7 @@ class EventArrivals:
                 and not (self._may_skip(topic) and self._oracle.has_newest(each, topic, numbers))
             ]
 
-        if self._may_drop():
+        if self._world.room.gaps:
             return
         await self._course.until(lambda: not missing(), ARRIVES_S)
         if (names := [each.name for each in missing()]) and not self._course.faults:
@@ -43,11 +46,6 @@ class EventArrivals:
     def _may_skip(self, topic: str) -> bool:
         """Tells whether only the newest event of a topic must come: others wait in the window behind a link that is full."""
         return topic not in PLAYLISTS and self._world.room.has_full_links
-
-    def _may_drop(self) -> bool:
-        """Tells whether not even that is sure: what waits may have gone, or has been dropped on the way to an access point."""
-        room = self._world.room
-        return (room.has_full_links and not room.keeps_all) or any(each.links.drops for each in self._world.of("aggregator"))
 
     def _what_lasts(self) -> list[Any]:
         """Returns what does not change while nothing but links to brokers is cut, for less time than windows are long."""
