@@ -44,10 +44,11 @@ class ToldLosses:
             return
         told = _ToldLoss(concerns, reason)
         self._told.append(told)
-        in_turns(self._tell_all(told))
+        in_turns(self._tell_all(told, self._followers))
 
-    def _tell_all(self, told: _ToldLoss) -> Iterator[float]:
-        yield from self._tell(told, self._followers)
+    def _tell_all(self, told: _ToldLoss, followers: Callable[[], Iterable[tuple[int, Link]]]) -> Iterator[float]:
+        told.until = None
+        yield from self._tell(told, followers)
         assert self._core.window is not None
         told.until = self._core.window.stamp
 
@@ -76,7 +77,7 @@ class ToldLosses:
         if (stamp := self._resuming.pop(bit, None)) is not None:
             for told in self._told:
                 if told.until is None or stamp <= told.until:
-                    in_turns(self._tell(told, lambda: [each for each in self._followers() if each[0] == bit]))
+                    in_turns(self._tell_all(told, lambda: [each for each in self._followers() if each[0] == bit]))
 
     def forget(self, bit: int) -> None:
         """Forgets the link `bit`, which is gone."""

@@ -50,6 +50,7 @@ class Followed:
         return [Topic(topic) for frame in lost for topic in frame.topics]
 
     def stamp(self) -> int:
+        """Returns a new stamp of the window."""
         window = self.core.window
         assert window is not None
         window.give_stamp()
@@ -93,6 +94,20 @@ async def test_whoever_comes_back_while_it_is_being_told_is_told_too_and_who_is_
     back, new = broker.link(*TOPICS, stamp=0), broker.link(*TOPICS)
     assert await broker.told(back) == [TOPICS[0]]
     assert await broker.told(new) == []
+
+
+async def test_whoever_loses_the_next_link_while_it_is_told_again_is_told_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """DPS-19: with many topics that takes turns, and what is sent meanwhile has stamps from behind the first time."""
+    monkeypatch.setattr(told_losses, "AT_ONCE", 1)
+    broker = Followed()
+    first = broker.link(*TOPICS)
+    broker.losses.tell(lambda topic: topic == TOPICS[4], LossReason.SPLIT)
+    assert await broker.told(first) == [TOPICS[4]]
+    broker.link(*TOPICS, stamp=0)
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    between = broker.stamp()
+    assert await broker.told(broker.link(*TOPICS, stamp=between)) == [TOPICS[4]]
 
 
 async def test_no_more_losses_are_known_than_may_be_and_those_who_are_gone_are_forgotten() -> None:
