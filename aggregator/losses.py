@@ -6,7 +6,8 @@ ring has given the topics to others meanwhile: what the lost one had published l
 Where there are copies, heirs may have all of it (DPS-18): see `open_losses`.
 
 Topics may also move, as planned, from or to a broker while there is no link to it. What it published on them meanwhile nobody gives us:
-a new owner gives what is new to it, and a process that was never linked does not know of us. So that may be missing, too.
+a new owner gives what is new to it, and a process that was never linked does not know of us. So that may be missing, too. So may what it
+published on topics whose owner was lost, also behind what was told of that loss: nobody has told it who follows them.
 """
 
 from collections.abc import Collection, Sequence
@@ -33,14 +34,28 @@ class MovedUnseen:
         self.slot = slot
         self._rings, self._was_linked, self._now, self._begun = rings, was_linked, now, begun
 
-    def __call__(self, topic: Topic) -> bool:
-        """Tells whether `topic` is one of them."""
+    def __call__(self, topic: Topic, *, has_copies: bool) -> bool:
+        """Tells whether `topic` is one of them. `has_copies`: heirs keep what comes on topics whose owner is lost."""
         hashed, slot = hash64(topic), self.slot
+        if self._has_come_from_nobody(hashed, has_copies=has_copies):
+            return True
         if self._now is not None and self._now.owner_at(hashed) == slot and topic not in self._begun:
             return False  # it goes on with it
         has = [ring.owner_at(hashed) == slot for ring in self._rings]
         has_come = any(after and not before for before, after in pairwise(has))
         return has_come or (has[0] and not has[-1] and self._was_linked and self._now is not None)
+
+    def _has_come_from_nobody(self, hashed: int, *, has_copies: bool) -> bool:
+        """Tells whether the broker has got a topic since its owner was lost, and has not heard from that who follows it.
+
+        An heir takes it for followed all the same. One that was in no view before is no heir.
+        """
+        for before, after in pairwise(self._rings):
+            owner = before.owner_at(hashed)
+            is_lost = owner is not None and owner not in after.slots
+            if is_lost and after.owner_at(hashed) == self.slot and not (has_copies and self.slot in before.slots):
+                return True
+        return False
 
 
 class OwnerLosses:

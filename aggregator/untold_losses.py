@@ -14,6 +14,7 @@ on the way to one access point is told to that one alone (`PointLink.is_told`).
 """
 
 from collections.abc import Callable, Collection, Iterator
+from functools import partial
 
 from broker.client import SiteClient
 from infra.kernel.loss_reasons import LossReason
@@ -112,6 +113,6 @@ class UntoldLosses:
         unseen, self._unseen = self._unseen, []
         for told, moved in unseen:
             if self._brokers.announcer.has_done(told):
-                self._begin(LossReason.OWNER_LOST, moved)
+                self._begin(LossReason.OWNER_LOST, partial(moved, has_copies=bool(self._brokers.copied)))
             else:
                 self._unseen.append((told, moved))

@@ -15,7 +15,7 @@ def of_b2(ring: Ring) -> set[Topic]:
 
 def moved_unseen(losses: OwnerLosses) -> set[Topic]:
     moved = losses.take_moved()
-    return {topic for topic in TOPICS if any(each(topic) for each in moved)}
+    return {topic for topic in TOPICS if any(each(topic, has_copies=True) for each in moved)}
 
 
 def test_a_broker_that_is_replaced_while_its_link_is_broken_has_lost_what_it_owned() -> None:
@@ -200,3 +200,32 @@ def test_what_is_wanted_since_a_link_broke_and_came_to_its_broker_meanwhile_may_
     come, stayed = sorted(of_b2(BOTH) - of_b2(LITTLE))[0], sorted(of_b2(LITTLE))[0]
     losses.link_up("b2", 1, {come, stayed})
     assert moved_unseen(losses) == {come}
+
+
+ALONE, OTHER = Ring(("b1",)), Ring(("b2", "b3"))
+
+
+def test_what_came_from_a_lost_owner_to_a_process_whose_link_is_broken_may_lack_what_that_published_before_it_is_linked() -> None:
+    """DPS-8: it was in no view, so it is no heir. It does not know who follows these topics, and keeps nothing of them for anybody."""
+    for has_copies in (False, True):
+        losses = OwnerLosses()
+        losses.link_up("b2", 1)
+        losses.follow(ALONE)
+        losses.link_down("b2", is_left=True)
+        losses.follow(OTHER)
+        losses.link_up("b2", 1)
+        moved = losses.take_moved()
+        assert {topic for topic in TOPICS if any(each(topic, has_copies=has_copies) for each in moved)} == of_b2(OTHER)
+
+
+def test_an_heir_goes_on_with_what_a_lost_owner_had_where_there_are_copies_and_nobody_does_without_them() -> None:
+    """DPS-8, DPS-18: an heir knows that somebody may be away."""
+    losses, only_b2 = OwnerLosses(), Ring(("b2",))
+    losses.link_up("b2", 1)
+    losses.follow(BOTH)
+    losses.link_down("b2", is_left=False)
+    losses.follow(only_b2)
+    losses.link_up("b2", 1)
+    moved = losses.take_moved()
+    assert not any(each(topic, has_copies=True) for each in moved for topic in TOPICS)
+    assert {topic for topic in TOPICS if any(each(topic, has_copies=False) for each in moved)} == set(TOPICS) - of_b2(BOTH)
