@@ -22,11 +22,14 @@ MOST_TOLD: Final = 64
 
 
 class _ToldLoss:
-    """A loss of the topics that it `concerns`. `until`: the stamp by which all of it had been told, None while it is being told."""
+    """A loss of the topics that it `concerns`.
+
+    `tellings`: how many times it is being told now. `until`: the stamp by which all of it had been told where it is not.
+    """
 
     def __init__(self, concerns: Callable[[Topic], bool], reason: LossReason) -> None:
         self.concerns, self.reason = concerns, reason
-        self.until: int | None = None
+        self.tellings = self.until = 0
 
 
 class ToldLosses:
@@ -47,10 +50,10 @@ class ToldLosses:
         in_turns(self._tell_all(told, self._followers))
 
     def _tell_all(self, told: _ToldLoss, followers: Callable[[], Iterable[tuple[int, Link]]]) -> Iterator[float]:
-        told.until = None
+        told.tellings += 1
         yield from self._tell(told, followers)
         assert self._core.window is not None
-        told.until = self._core.window.stamp
+        told.tellings, told.until = told.tellings - 1, self._core.window.stamp
 
     def _tell(self, told: _ToldLoss, followers: Callable[[], Iterable[tuple[int, Link]]]) -> Iterator[float]:
         masks, rows, window = self._core.interest.masks, self._core.interest.rows, self._core.window
@@ -76,7 +79,7 @@ class ToldLosses:
         """Tells one who has come back, and has said what they want, what they may not have heard."""
         if (stamp := self._resuming.pop(bit, None)) is not None:
             for told in self._told:
-                if told.until is None or stamp <= told.until:
+                if told.tellings or stamp <= told.until:
                     in_turns(self._tell_all(told, lambda: [each for each in self._followers() if each[0] == bit]))
 
     def forget(self, bit: int) -> None:
