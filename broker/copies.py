@@ -7,6 +7,9 @@ it. Here that waits, in a window of its own for each owner, and serves nobody. T
 - It is gone from the view without a word. What it has given is taken over as if it handed it over now (`moving`).
 
 A copy counts for the view under which its owner has said that it is whole. What is not whole claims nothing.
+
+An owner may go by a view of which its heir has not heard yet. What it gives then is kept, since it does not give it again. The heir says
+that it has it when it goes by that view, too.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -105,6 +108,11 @@ class _Copy:
             self.window.inherit(self._row(topic), topic, past)
             (self.followed.add if followed else self.followed.discard)(topic)
 
+    def forget_before(self, view: View) -> None:
+        """Forgets that it was whole under a view before `view`: another process may be in this one."""
+        if self.past is not None and self.past.number < view.number:
+            self.past = None
+
     def tick(self, now_s: float) -> None:
         """Drops what is too old, and forgets topics of which nothing is left."""
         self.window.tick(now_s)
@@ -144,6 +152,8 @@ class OwnerCopies:
     def __init__(self, me: str, windows: Windows, max_bytes: int, *, is_alone: bool) -> None:
         self._me, self._windows, self._max_bytes, self._is_alone = me, windows, max_bytes, is_alone
         self._view = View(0, ())
+        # The brokers that have been in a view here.
+        self._met: set[str] = set()
         self._copies: dict[str, _Copy] = {}
         self._said: dict[str, tuple[int, int]] = {}
         # Slot -> what of its copy has been taken over when it was gone from the view for the last time.
@@ -155,19 +165,28 @@ class OwnerCopies:
         return sum(copy.window.used_bytes for copy in self._copies.values())
 
     def take(self, link: SaidLink, frame: Copies) -> None:
-        """Takes what the owner at the other end of `link` gives. One that is gone from the view, or is another process, gives nothing."""
+        """Takes what the owner at the other end of `link` gives. One that is gone from the view, or is another process, gives nothing.
+
+        One that has been in none yet is in one of which nobody has told us so far.
+        """
         slot, copy = link.peer.node, self._copies.get(link.peer.node)
-        if slot not in self._view.slots:
+        is_early = slot not in self._view.slots
+        if is_early and slot in self._met:
             return
         if copy is None or copy.stream != frame.stream:
-            if copy is not None and copy.past is not None and copy.incarnation != link.peer.incarnation:
+            if not is_early and copy is not None and copy.past is not None and copy.incarnation != link.peer.incarnation:
                 return  # what its former life has given is all that there is of that: it waits for the next view
             copy = self._copies[slot] = _Copy(frame.stream, link.peer.incarnation, self._windows, self._max_bytes)
         copy.take(frame)
 
     def say(self, link: SaidLink) -> None:
-        """Says over `link` what is held now, if that is news. Owners wait for it, so it comes behind a batch, and not for each event."""
+        """Says over `link` what is held now, if that is news. Owners wait for it, so it comes behind a batch, and not for each event.
+
+        Nothing is said to an owner that is in no view here: it may be out, and not know that, and must let nothing out.
+        """
         slot, copy = link.peer.node, self._copies.get(link.peer.node)
+        if slot not in self._view.slots:
+            return
         if copy is not None and copy.incarnation == link.peer.incarnation and self._said.get(slot) != (said := (copy.stream, copy.n)):
             self._said[slot] = said
             link.send(CopiesHeld(*said))
@@ -191,6 +210,10 @@ class OwnerCopies:
                 is_planned = before.goal_of[slot] == 0 or is_leaving(slot)
                 if copy.past.number == before.number and not is_planned:
                     taken[slot] = self._claim(slot, copy, copy.past, before, view)
+        self._met.update(view.slots)
+        for slot in view.slots:
+            if slot not in before.slots and (early := self._copies.get(slot)) is not None:
+                early.forget_before(view)
         return taken
 
     def _claim(self, slot: str, copy: _Copy, past: Past, before: View, view: View) -> Iterator[Frame | None]:

@@ -62,9 +62,10 @@ def given(n: int, *kinds: str) -> Inherited:
 class Heir:
     """The broker b2, a link from b1, and aggregators that want everything."""
 
-    def __init__(self, *, is_alone: bool = True) -> None:
+    def __init__(self, *, is_alone: bool = True, view: View | None = BEFORE) -> None:
         self.copies = OwnerCopies("b2", WINDOWS, 1 << 20, is_alone=is_alone)
-        self.copies.follow(BEFORE, lambda slot: False)
+        if view is not None:
+            self.copies.follow(view, lambda slot: False)
         self.wire = RecordingWire()
         self.link = self.linked("b1", 1)
         self.window = EventWindow(8, WINDOWS, 1 << 20)
@@ -263,6 +264,40 @@ def test_another_process_gives_nothing_while_what_the_former_one_gave_counts() -
     heir.link = heir.linked("b1", 2)
     assert heir.take(Copies(1 << 51 | 9, 1, [])) == []
     assert "KeptEvents" in kinds(heir.taken_over())
+
+
+@pytest.mark.parametrize("view", [None, View(2, ("b2", "b3"))], ids=["it knows of none", "the owner came with it"])
+def test_an_heir_that_hears_of_the_view_behind_its_owner_has_all_that_was_given_before(view: View | None) -> None:
+    """DPS-18: it dropped what came first, and its owner took it for one that has everything."""
+    heir = Heir(view=view)
+    assert heir.take(event(ONE, 1)) == [], "nothing may be let out: its owner may be out of the view, and not know that"
+    assert heir.take(whole()) == []
+    heir.copies.follow(BEFORE, lambda slot: False)
+    assert heir.take() == [CopiesHeld(STREAM, 1)], "with what comes next, such as a heartbeat"
+    assert heir.taken_over()
+    assert heir.bereft({EPOCH: 1, STREAM: 0}) == [given(1, "playlist")]
+    assert heir.got == [1]
+
+
+def test_what_was_whole_before_the_first_view_of_an_heir_claims_nothing_under_that() -> None:
+    """DPS-18: what was whole under an earlier view is not whole now, and another process takes the place of that one."""
+    heir = Heir(view=None)
+    heir.take(event(ONE, 1), whole(BEFORE.number - 1))
+    heir.copies.follow(BEFORE, lambda slot: False)
+    heir.link = heir.linked("b1", 2)
+    assert heir.take(Copies(1 << 51 | 9, 1, [])) == [CopiesHeld(1 << 51 | 9, 1)]
+    assert heir.taken_over() == []
+
+
+def test_whoever_was_to_be_in_a_view_and_is_another_process_in_it_gives_all_itself() -> None:
+    """DPS-18: what its former life gave before there was a view counts for none."""
+    heir = Heir(view=None)
+    heir.take(event(ONE, 1), whole())
+    heir.link = heir.linked("b1", 2)
+    heir.take(Copies(1 << 51 | 9, 1, []))
+    heir.copies.follow(BEFORE, lambda slot: False)
+    assert heir.take() == [CopiesHeld(1 << 51 | 9, 1)]
+    assert heir.taken_over() == []
 
 
 def test_whoever_is_out_of_the_view_gives_nothing() -> None:
