@@ -217,6 +217,8 @@ class Mesh:
         """Issues a view if that is on us. Says first whether it begins, and, where heirs are waited for, who is not heard."""
         unheard = self.membership.unheard(self._node.now_s) if self._has_copies else None
         self._say(replace(self._said, unheard=unheard))
+        for slot in self.membership.forget_replaced(self._node.now_s):
+            self._replaced_in.pop(slot, None)  # what it says of a split is news from now on
         before = self.view.slots
         if self.membership.tick(self._node.now_s, waits=self._may_be_put_out()):
             self._is_let_in = self._is_let_in or (self._me in self.view.slots and self._me not in before)

@@ -31,6 +31,8 @@
 10. A slot whose process was replaced is out of the next view. Whoever issues views may not know that, if it is a new process, too. So where
     it has not done that for `suspect_s`, whoever knows it does. The owner may wait for that, and its heir (DPS-18). The new process of that
     slot issues nothing meanwhile: its numbers are higher, so its view would hold, and who had been served without it was left out in turn.
+    Who is out of the view has no copies of what the former one had. Where it does not take over within `grace_s`, or before another view
+    keeps the slot, it leaves the slot alone: `suspect_s` later the new process counts as the one in the view, and issues views.
 11. What an operator wants of shares is brought to whoever issues views (`issuer`), and checked against the view that holds there. Whoever
     else issued it might do so beside a step: of two views of one number only one holds, and what went with topics under the other is lost.
 12. A goal of 0 is meant for a process: it leaves, or an operator wants it to have nothing. No view tells which, nor of which process.
@@ -167,6 +169,23 @@ class Membership:
             self._over.add(slot)
             self._replaced[slot] = now
 
+    def forget_replaced(self, now: float) -> list[str]:
+        """Forgets whose process was replaced so long ago that it is not to be put out from outside the view any more (rule 10).
+
+        Returns their slots.
+        """
+        if self._me in self.view.slots:
+            return []
+        return self._forget([slot for slot, since in self._replaced.items() if now - since > self._timing.grace_s])
+
+    def _forget(self, replaced: list[str]) -> list[str]:
+        """Forgets that processes of these slots were replaced, unless they are to have nothing in the end. Returns their slots."""
+        forgotten = [slot for slot in replaced if self.view.goal_of[slot]]
+        self._over.difference_update(forgotten)
+        for slot in forgotten:
+            del self._replaced[slot]
+        return forgotten
+
     def met(self, slot: str, *, is_older: bool) -> None:
         """Notes whether `slot` is of a version that leaves it to the lowest of all to issue views, also where that one comes (rule 2)."""
         (self._older.add if is_older else self._older.discard)(slot)
@@ -248,7 +267,10 @@ class Membership:
             return False
         self._is_overruled |= self._me in self.view.slots and self._me not in view.slots
         self._is_anew |= not self.view.number and view.goal_of.get(self._me) == 0
+        was_out = self._me not in self.view.slots
         self._go_by(view)
+        if was_out:
+            self._forget([*self._replaced])
         return True
 
     def _go_by(self, view: View) -> None:

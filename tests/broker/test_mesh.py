@@ -221,6 +221,50 @@ def test_who_is_in_the_view_by_an_earlier_process_issues_none_before_others_can_
     assert one.mesh.view.slots == SLOTS, "nobody knows an earlier process, so it goes on in its place"
 
 
+def left_out() -> OneMesh:
+    """Returns the brokers of a site of whom b2 has just been left out, so that it leaves nobody out in turn; then b1 falls silent."""
+    one = OneMesh()
+    one.meet("b1", 1)
+    one.meet("b3", 3)
+    one.mesh.offer(View(2, ("b1", "b3")))
+    one.go_on(BEAT_S, "b3")
+    return one
+
+
+@pytest.mark.parametrize("slots", [("b2", "b3"), ("b3",)])
+def test_who_is_out_of_the_view_and_meets_a_process_late_does_not_put_it_out_of_a_view_that_it_has_issued(slots: tuple[str, ...]) -> None:
+    """DPS-19: the link took as long as that one waited."""
+    one = left_out()
+    one.go_on(TIMING.grace_s - BEAT_S, "b3")
+    one.meet("b3", 33)
+    one.go_on(BEAT_S, "b3")
+    one.mesh.offer(View(9, slots))
+    one.go_on(BEAT_S, "b3")
+    assert one.mesh.view == View(9, slots)
+
+
+def test_who_is_out_of_the_view_leaves_a_process_alone_that_counts_as_let_in_by_now() -> None:
+    """DPS-19: b3 was started again, waited, and took b2 in. That one put it out for the sake of its former process: a split was told."""
+    one = left_out()
+    one.meet("b3", 33)
+    one.go_on(TIMING.grace_s + TIMING.suspect_s, "b3")
+    was_replaced = one.mesh.was_replaced("b3", one.mesh.view)
+    one.mesh.offer(View(9, ("b2", "b3"), (0, 256), (256, 256)))
+    one.go_on(2 * TIMING.grace_s, "b3")
+    assert one.mesh.view.slots == ("b2", "b3")
+    assert all("b3" in view.slots for view in one.views)
+    assert not was_replaced, "what it says of a split by then is heard"
+
+
+def test_who_is_out_of_the_view_takes_over_from_a_process_that_is_started_again_and_again() -> None:
+    """DPS-18: none of them is there for long enough to be let in."""
+    one = left_out()
+    for process in (33, 34, 35):
+        one.meet("b3", process)
+        one.go_on(2.0, "b3")
+    assert one.mesh.view.slots == ("b2",)
+
+
 def test_who_issues_the_first_view_of_a_site_has_not_been_there_before() -> None:
     one = OneMesh()
     one.meet("b1", 1, View(0, ()))

@@ -69,6 +69,7 @@ class MembershipLife(CoreLife):
             self.now_s += BEAT_S
             for slot, broker in list(self.brokers.items()):
                 self._say(slot)
+                broker.forget_replaced(self.now_s)
                 broker.tick(self.now_s)
                 self._follow(slot)
                 for other in self._heard_by(slot):
