@@ -24,6 +24,7 @@ class OpenLoss:
     - `bequest`: what they have said of this one; None where nobody was asked yet.
     - `passed_over`: the topics of which events were passed over, since they are its heirs' to give. None where it was lost itself: then
       all that it owned may lack something.
+    - `is_back`: another process of it is there in its place, and is linked.
     """
 
     slot: str
@@ -32,6 +33,7 @@ class OpenLoss:
     stale: Bequest | None = None
     bequest: Bequest | None = None
     passed_over: set[Topic] | None = None
+    is_back: bool = False
 
     def concerns(self, topic: Topic) -> bool:
         """Tells whether `topic` may lack something, by what heirs have said. So does what was passed over where the heir is not known."""
@@ -74,7 +76,7 @@ class OpenLosses:
         bequest = self._bequests.get(slot) if is_out else None
         if is_out and (bequest is None or bequest is stale):
             bequest = Bequest(Ring(()))  # it left as planned: no heir is asked
-        self._losses.append(OpenLoss(slot, ring, beat, stale, bequest))
+        self._losses.append(OpenLoss(slot, ring, beat, stale, bequest, is_back=not is_out))
 
     def pass_over(self, slot: str, ring: Ring, topics: Collection[Topic], beat: int) -> None:
         """Notes that events on `topics` were passed over that `slot` has sent while it was out of the view. It had gone by `ring`."""

@@ -3,7 +3,7 @@
 Each loss waits for somebody, or for nobody, and then it is told:
 
 - A broker is gone that owned topics, or is another process (`OwnerLosses`). Its heirs are waited for: they may have everything
-  (`OpenLosses`). What none of them has is told.
+  (`OpenLosses`). What none of them has is told. Where another process is back that no heir was asked about, that one is waited for, too.
 - Events were passed over, of a broker that is out of the view (`UntoldLosses.pass_over`). The same, of their topics.
 - Topics moved while a broker was not linked (`MovedUnseen`). All brokers are waited for, to do what they had been told by then: what
   comes behind that is not missing. All these topics are told.
@@ -23,7 +23,7 @@ from infra.kernel.ring import Ring, hash64
 from infra.kernel.topics import Topic
 
 from .losses import MovedUnseen, OwnerLosses
-from .open_losses import OpenLosses
+from .open_losses import OpenLoss, OpenLosses
 from .tellings import Tellings
 
 Tell = Callable[[str, Callable[[Topic], bool], Collection[Topic] | None], Iterator[float]]
@@ -37,15 +37,16 @@ class UntoldLosses:
         self._brokers, self._tell = brokers, tell
         self._found = OwnerLosses()
         self._open = OpenLosses(brokers.bequests)
-        # What moved unseen, and what brokers were told by then.
+        # What moved unseen, and what brokers were told by then. The same of what was lost with a process that another one is back for.
         self._unseen: list[tuple[Told, MovedUnseen]] = []
+        self._behind: list[tuple[Told, OpenLoss]] = []
         self._tellings = Tellings()
         self._beat = 0
 
     @property
     def are_told(self) -> bool:
         """Whether none is left, so that stamps may be said."""
-        return not (self._open or self._unseen or self._tellings)
+        return not (self._open or self._unseen or self._behind or self._tellings)
 
     @property
     def wait_for_heirs(self) -> bool:
@@ -102,12 +103,23 @@ class UntoldLosses:
         self._tellings.begin(self._tell(reason, concerns, among))
 
     def _tell_open(self) -> None:
-        for loss in self._open.closed(self._beat, has_copies=bool(self._brokers.copied)):
-            self._begin(LossReason.OWNER_LOST, loss.concerns, loss.passed_over)
+        closed = self._open.closed(self._beat, has_copies=bool(self._brokers.copied))
+        self._behind.extend((self._awaited(loss), loss) for loss in closed)
+        behind, self._behind = self._behind, []
+        for told, loss in behind:
+            if self._brokers.announcer.has_done(told):
+                self._begin(LossReason.OWNER_LOST, loss.concerns, loss.passed_over)
+            else:
+                self._behind.append((told, loss))
         # One that is back, and is no loss, had not been dead: what its heirs say counts for no later loss.
         bequests = self._brokers.bequests
         for slot in [slot for slot in bequests if slot not in self._open.slots and self._brokers.is_back(slot)]:
             del bequests[slot]
+
+    def _awaited(self, loss: OpenLoss) -> Told:
+        """Returns what the next process must have done first. What it publishes before it knows who follows is lost, too."""
+        told = self._brokers.announcer.told() if loss.is_back and loss.bequest is None else {}
+        return {slot: n for slot, n in told.items() if slot == loss.slot}
 
     def _tell_unseen(self) -> None:
         unseen, self._unseen = self._unseen, []

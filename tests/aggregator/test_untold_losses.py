@@ -21,6 +21,8 @@ async def test_nobody_waits_for_heirs_where_there_is_no_other_broker(slots: tupl
     site.point.frames([Subscribe(1, [0], [b"Uann"])])
     site.points.losses.broker_down("b1")
     site.points.losses.broker_up("b1", 2)
+    site.answer("b1")
+    site.points.losses.follow_ring()
     await asyncio.sleep(0)  # the next turn, in which it is told
     assert [frame.topics for frame in site.wire.sent if isinstance(frame, Lost)] == told
 
@@ -92,8 +94,27 @@ async def test_who_finds_late_that_a_link_was_half_open_hears_of_all_that_its_br
     site = RestartedSite()
     site.hear("b1", Heartbeat(View(4, ("b1", "b2"), (256, 32), (256, 0))))
     site.restart()
+    site.answer("b2")
     for _ in range(2 * CAUGHT_UP_BEATS):
         site.points.tick()
+    assert await site.lost() == OF_B2
+
+
+@pytest.mark.parametrize("breaks", [False, True])
+async def test_what_a_process_publishes_before_it_knows_who_follows_is_told_with_what_the_one_before_it_had(breaks: bool) -> None:
+    """DPS-8: `owner-lost` was told when it was linked. What it published behind that, and before it was told of topics, came to nobody."""
+    site = RestartedSite()
+    site.points.keep(Keeps({"playlist": ("all", 60)}))
+    stamps = site.point.link.stamps
+    assert stamps is not None
+    site.restart()
+    site.hear("b2", Heartbeat(BOTH, {9: 1}))
+    assert (await site.lost(), stamps()) == (set(), {})
+    if breaks:
+        site.lose("b2")
+    else:
+        site.answer("b2")
+    site.points.tick()
     assert await site.lost() == OF_B2
 
 
