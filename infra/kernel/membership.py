@@ -33,6 +33,8 @@
     slot issues nothing meanwhile: its numbers are higher, so its view would hold, and who had been served without it was left out in turn.
     Who is out of the view has no copies of what the former one had. Where it does not take over within `grace_s`, or before another view
     keeps the slot, it leaves the slot alone: `suspect_s` later the new process counts as the one in the view, and issues views.
+    A slot that begins has nothing yet, so nobody waits for it. Only whoever issues views puts it out, and nobody does once it has been
+    given a share: that is the new process's own.
 11. What an operator wants of shares is brought to whoever issues views (`issuer`), and checked against the view that holds there. Whoever
     else issued it might do so beside a step: of two views of one number only one holds, and what went with topics under the other is lost.
 12. A goal of 0 is meant for a process: it leaves, or an operator wants it to have nothing. No view tells which, nor of which process.
@@ -48,7 +50,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from .frames import View
-from .steps import Known, RingPlace, at_once, next_places, was_left_out
+from .steps import Known, RingPlace, at_once, begins, next_places, was_left_out
 
 CALM: Final = 2
 # So far a number may be ahead of those of this process, which begin with the time of its start in ms: a year. It leaves room to count on.
@@ -237,7 +239,8 @@ class Membership:
     def _must_put_out(self, now: float) -> bool:
         """Tells whether somebody is still in the view whose process was replaced, and whoever issues views does not know that (rule 10)."""
         is_member = self._me in self.view.slots and self._me not in self._replaced
-        return is_member and any(now - since > self._timing.suspect_s for since in self._replaced.values())
+        late = (slot for slot, since in self._replaced.items() if now - since > self._timing.suspect_s)
+        return is_member and any(not begins(slot, self.view) for slot in late)
 
     def is_suspected(self, slot: str, now: float) -> bool:
         """Tells whether `slot` may be dead at `now`: a link to it was lost, or nothing was heard from it for `suspect_s`."""
@@ -280,7 +283,9 @@ class Membership:
         self._left_out |= out - {*view.slots}
         # A new process that is in the view in place of one that was to have nothing, and is to have something, need not be out first.
         begun = {slot for slot, goal in before.goal_of.items() if not goal and view.goal_of.get(slot)}
-        self._over -= out | (begun - self._replaced.keys())
+        # Nor need one that took the place of a process which had nothing yet, and has got its first share itself.
+        grown = {slot for slot in self._replaced if begins(slot, before) and view.share_of.get(slot)}
+        self._over -= out | grown | (begun - self._replaced.keys())
         self._is_anew = self._is_anew and view.goal_of.get(self._me) == 0
         self._replaced = {slot: since for slot, since in self._replaced.items() if slot in self._over}
 

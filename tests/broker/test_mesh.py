@@ -221,6 +221,42 @@ def test_who_is_in_the_view_by_an_earlier_process_issues_none_before_others_can_
     assert one.mesh.view.slots == SLOTS, "nobody knows an earlier process, so it goes on in its place"
 
 
+def replaced_as_it_came() -> OneMesh:
+    """Returns the brokers of a site where b3 was started again when it had come into the view, with nothing yet; b1 does not know that."""
+    one = linked()
+    for view in (LEFT, ANEW):
+        one.go_on(BEAT_S, "b1", "b3")
+        one.mesh.offer(view)
+    one.meet("b3", 33, ANEW)
+    return one
+
+
+@pytest.mark.parametrize("until_grown_s", [0.0, BEAT_S, TIMING.suspect_s, TIMING.grace_s])
+def test_a_process_that_took_the_place_of_one_that_had_nothing_yet_keeps_the_share_that_it_is_given(until_grown_s: float) -> None:
+    """DPS-18, DPS-19: it was put out when it had served topics, for the sake of the former one, and a split was told."""
+    one = replaced_as_it_came()
+    one.go_on(until_grown_s, "b1", "b3")
+    one.mesh.offer(GROWN)
+    one.go_on(2 * TIMING.grace_s, "b1", "b3")
+    assert one.views == [FULL, LEFT, ANEW, GROWN]
+
+
+def test_who_has_a_share_and_is_started_again_is_put_out_also_when_its_former_process_took_the_place_of_another_one() -> None:
+    """DPS-18: what the one before has let out is not known to the last one."""
+    one = replaced_as_it_came()
+    one.mesh.offer(GROWN)
+    one.meet("b3", 34, GROWN)
+    one.go_on(2 * TIMING.suspect_s, "b1", "b3")
+    assert one.mesh.view.slots == LEFT.slots
+
+
+def test_who_issues_views_puts_out_a_process_that_took_the_place_of_one_that_had_nothing_yet() -> None:
+    """DPS-18: it comes as any other does, when all have had the time to find it."""
+    one = replaced_as_it_came()
+    one.go_on(TIMING.dead_s + BEAT_S, "b3")
+    assert one.mesh.view.slots == ("b2",)
+
+
 def left_out() -> OneMesh:
     """Returns the brokers of a site of whom b2 has just been left out, so that it leaves nobody out in turn; then b1 falls silent."""
     one = OneMesh()
