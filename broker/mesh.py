@@ -96,7 +96,7 @@ class Mesh:
         self.membership.met(slot, is_older=not link.knows(RingWish))
         met = self._processes.meet(slot, incarnation)
         if met.is_new:
-            self.membership.rejoin(slot, is_in=met.is_in)
+            self.membership.rejoin(slot, self._node.now_s, is_in=met.is_in)
             if self._has_copies and not met.is_in:
                 self._replaced_in[slot] = self.view
                 self.membership.replaced(slot, self._node.now_s)

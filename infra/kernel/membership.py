@@ -35,6 +35,8 @@
     keeps the slot, it leaves the slot alone: `suspect_s` later the new process counts as the one in the view, and issues views.
     A slot that begins has nothing yet, so nobody waits for it. Only whoever issues views puts it out, and nobody does once it has been
     given a share: that is the new process's own.
+    Where nobody has copies, whoever issues views leaves such a slot in its place, unless it has heard it say goodbye. Whoever else has
+    leaves it alone, too, after `grace_s`: it may issue views much later, when the new process has served topics.
 11. What an operator wants of shares is brought to whoever issues views (`issuer`), and checked against the view that holds there. Whoever
     else issued it might do so beside a step: of two views of one number only one holds, and what went with topics under the other is lost.
 12. A goal of 0 is meant for a process: it leaves, or an operator wants it to have nothing. No view tells which, nor of which process.
@@ -110,10 +112,10 @@ class Membership:
         self._suspected: set[str] = set()
         self._leaving: dict[str, float] = {}
         # Slots in the view whose process there is over: it was started again before it was out. The new process does not know that. So
-        # others do not leave it to that slot to issue the next view.
-        self._over: set[str] = set()
-        # Those of them of which nobody had known that they left, since when.
-        self._replaced: dict[str, float] = {}
+        # others do not leave it to that slot to issue the next view. Since when they know that.
+        self._over: dict[str, float] = {}
+        # Those of them of which nobody had known that they left.
+        self._replaced: set[str] = set()
         self._timing = timing
         self._started = now
         self._since: dict[str, float] = {}
@@ -148,7 +150,7 @@ class Membership:
         """Tells whether `slot` has said goodbye."""
         return slot in self._leaving
 
-    def rejoin(self, slot: str, *, is_in: bool = False) -> None:
+    def rejoin(self, slot: str, now: float, *, is_in: bool = False) -> None:
         """Notes that a new process of `slot` said hello. Where the one before was to have nothing in the end, it begins anew.
 
         `is_in`: it has done that already, so it is the one in the view.
@@ -163,29 +165,25 @@ class Membership:
         elif was_leaving:
             self._heard[slot] = None
         if slot in self.view.slots and (was_leaving or self.view.goal_of[slot] == 0):
-            self._over.add(slot)
+            self._over[slot] = now
 
     def replaced(self, slot: str, now: float) -> None:
         """Notes that `slot` is another process than the one that came into the view: it is out of the next one, and then it may come."""
         if slot in self.view.slots:
-            self._over.add(slot)
-            self._replaced[slot] = now
+            self._over[slot] = now
+            self._replaced.add(slot)
 
     def forget_replaced(self, now: float) -> list[str]:
-        """Forgets whose process was replaced so long ago that it is not to be put out from outside the view any more (rule 10).
-
-        Returns their slots.
-        """
-        if self._me in self.view.slots:
-            return []
-        return self._forget([slot for slot, since in self._replaced.items() if now - since > self._timing.grace_s])
+        """Forgets whose process was replaced so long ago that it is not to be put out any more (rule 10). Returns their slots."""
+        late = [slot for slot, since in self._over.items() if now - since > self._timing.grace_s]
+        return self._forget([slot for slot in late if slot not in self._replaced or self._me not in self.view.slots])
 
     def _forget(self, replaced: list[str]) -> list[str]:
         """Forgets that processes of these slots were replaced, unless they are to have nothing in the end. Returns their slots."""
         forgotten = [slot for slot in replaced if self.view.goal_of[slot]]
-        self._over.difference_update(forgotten)
         for slot in forgotten:
-            del self._replaced[slot]
+            del self._over[slot]
+        self._replaced.difference_update(forgotten)
         return forgotten
 
     def met(self, slot: str, *, is_older: bool) -> None:
@@ -239,7 +237,7 @@ class Membership:
     def _must_put_out(self, now: float) -> bool:
         """Tells whether somebody is still in the view whose process was replaced, and whoever issues views does not know that (rule 10)."""
         is_member = self._me in self.view.slots and self._me not in self._replaced
-        late = (slot for slot, since in self._replaced.items() if now - since > self._timing.suspect_s)
+        late = (slot for slot in self._replaced if now - self._over[slot] > self._timing.suspect_s)
         return is_member and any(not begins(slot, self.view) for slot in late)
 
     def is_suspected(self, slot: str, now: float) -> bool:
@@ -273,7 +271,7 @@ class Membership:
         was_out = self._me not in self.view.slots
         self._go_by(view)
         if was_out:
-            self._forget([*self._replaced])
+            self._forget([*self._over])
         return True
 
     def _go_by(self, view: View) -> None:
@@ -285,9 +283,10 @@ class Membership:
         begun = {slot for slot, goal in before.goal_of.items() if not goal and view.goal_of.get(slot)}
         # Nor need one that took the place of a process which had nothing yet, and has got its first share itself.
         grown = {slot for slot in self._replaced if begins(slot, before) and view.share_of.get(slot)}
-        self._over -= out | grown | (begun - self._replaced.keys())
+        done = out | grown | (begun - self._replaced)
+        self._over = {slot: since for slot, since in self._over.items() if slot not in done}
+        self._replaced &= self._over.keys()
         self._is_anew = self._is_anew and view.goal_of.get(self._me) == 0
-        self._replaced = {slot: since for slot, since in self._replaced.items() if slot in self._over}
 
     def _is_possible(self, view: View) -> bool:
         is_near = view.number <= min(max(self._base, self.view.number) + AHEAD, MOST_VIEW_NUMBER)
@@ -310,7 +309,7 @@ class Membership:
         if after == before:
             return False
         # Slots that say goodbye may be left out at any time: nobody contradicts that (rule 7).
-        missing = before.keys() - after.keys() - self._leaving.keys() - self._over
+        missing = before.keys() - after.keys() - self._leaving.keys() - self._over.keys()
         if missing and (now < self._calm_until or self._may_yet_find_us(missing, now)):
             return False
         self._issue(after)

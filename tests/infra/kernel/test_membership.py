@@ -114,7 +114,7 @@ class Simulation:
         for me, peer in ((one, other), (other, one)):
             if self.met.setdefault((self.lives[me], peer), self.lives[peer]) is not self.lives[peer]:
                 self.met[self.lives[me], peer] = self.lives[peer]
-                self.lives[me].rejoin(peer)
+                self.lives[me].rejoin(peer, self.clock(me))
             self.lives[me].told(peer, 0, knows=self.knows)
             if peer in self.leaving:
                 self.lives[me].leave(peer, self.clock(me))
@@ -143,6 +143,7 @@ class Simulation:
         broker = self.lives[slot]
         broker.told(slot, self.done(slot), knows=self.knows, unheard=self.unheard(slot), anew=broker.anew)
         before = broker.view
+        broker.forget_replaced(self.clock(slot))
         if broker.tick(self.clock(slot)):
             # As far as it knows: another one may be there again by a new process, which it has not met yet.
             stay = [each for each in broker.view.slots if self.met.get((broker, each), self.lives.get(each)) not in self.left]
@@ -333,7 +334,7 @@ def test_frames_from_slots_that_are_not_configured_mean_nothing() -> None:
     broker = Membership("b1", ["b1", "b2"], 0.0, TIMING)
     broker.heard("b9", 0.0)
     broker.link_lost("b9")
-    broker.rejoin("b9")
+    broker.rejoin("b9", 0.0)
     assert broker.alive(0.0) == ("b1",)
 
 
@@ -533,6 +534,36 @@ def test_where_who_issues_views_is_new_one_that_left_and_is_back_stays_not_witho
     since = len(site.issued)
     site.run(AGREED_S)
     assert {issuer for issuer, _ in site.issued[since:]} == {"b1"}, "b3 takes it for over no more"
+
+
+@pytest.mark.parametrize("steps", [1, 4])
+def test_one_that_left_and_is_back_is_not_put_out_much_later_by_who_has_heard_it_leave(steps: int) -> None:
+    """DPS-19: without copies. Who issued views was new, and let it go on; when that one died, clients heard of a split for its sake."""
+    site = whole(3, steps=steps)
+    site.crash("b1")
+    site.leave("b3")
+    started_anew(site, "b1", "b3")
+    site.check_agreement()
+    since = len(site.issued)
+    site.crash("b1")
+    site.check_agreement()
+    assert [view.slots for _, view in site.issued[since:]] == [("b2", "b3")]
+
+
+def test_who_comes_does_not_put_out_one_that_left_and_is_back_and_that_those_in_the_view_have_kept() -> None:
+    """DPS-19: without copies. It heard it leave from outside the view, and the others have been started again since."""
+    broker = Membership("b1", ["b1", "b2", "b3"], 0.0, TIMING)
+    broker.offer(View(1, ("b2", "b3")))
+    broker.heard("b3", 3.0)
+    broker.leave("b3", 3.0)
+    broker.rejoin("b3", 3.1)
+    kept = View(2, ("b1", "b2", "b3"), (0, 256, 256), (256, 256, 256))
+    assert broker.offer(kept)
+    for slot in kept.slots:
+        broker.heard(slot, 4.0)
+        broker.told(slot, 1, knows=True)
+    assert not broker.tick(4.0)
+    assert broker.view == kept
 
 
 def test_a_plan_that_comes_after_a_process_has_begun_anew_is_kept() -> None:
@@ -898,7 +929,7 @@ def test_who_is_another_process_than_was_heard_waits_as_long_as_any_that_comes()
 
     assert not hear(0.1)
     broker.told("b2", 0, knows=True)
-    broker.rejoin("b2")
+    broker.rejoin("b2", 0.0)
     assert not hear(2.0)
     assert not hear(2.0 + TIMING.grace_s), "it has not called yet"
     broker.told("b2", 0, knows=True)

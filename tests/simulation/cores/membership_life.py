@@ -90,7 +90,7 @@ class MembershipLife(CoreLife):
         """Has a broker hear which life of another one runs."""
         met = self._known[hearer].meet(slot, self._lives[slot])
         if met.is_new:
-            self.brokers[hearer].rejoin(slot, is_in=met.is_in)
+            self.brokers[hearer].rejoin(slot, self.now_s, is_in=met.is_in)
             if self._has_copies and not met.is_in:
                 self.brokers[hearer].replaced(slot, self.now_s)
 
