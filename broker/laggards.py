@@ -26,7 +26,7 @@ AT_ONCE: Final = 1024
 class _Laggard:
     """A link that is behind.
 
-    - `stamp`: it has got everything up to here.
+    - `stamp`: it has got everything up to here. `begun`: it had when it began to be behind.
     - `opening`: the bodies that it gets begin with it: another site gets events of this one.
     - `is_announcing`: it has come back, and has not said everything yet that it wanted before; nothing is served until it has.
     - `known`: changes with higher numbers are new also while it is announcing; 0 where none is.
@@ -35,10 +35,11 @@ class _Laggard:
     - `passed`: stamps of events that went to another link for it.
     """
 
-    __slots__ = ("is_announcing", "is_new", "known", "opening", "passed", "since", "stamp")
+    __slots__ = ("begun", "is_announcing", "is_new", "known", "opening", "passed", "since", "stamp")
 
     def __init__(self, stamp: int, opening: bytes, is_announcing: bool, known: int = 0) -> None:
-        self.stamp, self.opening, self.is_announcing, self.known = stamp, opening, is_announcing, known
+        self.stamp = self.begun = stamp
+        self.opening, self.is_announcing, self.known = opening, is_announcing, known
         self.is_new = not is_announcing
         self.since: dict[int, int] = {}
         self.passed: set[int] = set()
@@ -141,7 +142,7 @@ class Laggards:
             self._fanout.receiver(bit),
         )
         left = AT_ONCE
-        for stamp, row, body in window.after(laggard.stamp, laggard.opening):
+        for stamp, row, body in window.after(laggard.stamp, laggard.opening, laggard.begun):
             if not left:
                 return False
             left -= 1

@@ -386,17 +386,18 @@ class EventWindow:
         had = next((stamp for stamp in reversed(stamps) if (body := self._body(stamp)).startswith(OPENING) and has(body)), None)
         return topic is not None and had is not None and max(topic.lost, topic.unheard, self._unheard) < had
 
-    def after(self, stamp: int, opening: bytes = OPENING) -> Iterator[tuple[int, int, bytes]]:
+    def after(self, stamp: int, opening: bytes = OPENING, begun: int | None = None) -> Iterator[tuple[int, int, bytes]]:
         """Yields (stamp, row, body) of all events after `stamp` whose bodies begin with `opening`, in order.
 
+        `begun`: the stamp after which the reader began, where it is at `stamp` only by now: what was replaced in between it has not got.
         What was recorded by a former owner is left out: that one has given it to all its links. Nothing may be recorded meanwhile.
         """
-        first, bodies, moved = self._first, self._bodies, self.origins
+        first, bodies, moved, begun = self._first, self._bodies, self.origins, stamp if begun is None else begun
         for at in range(max(stamp + 1 - first, self._front), len(bodies)):
             body = bodies[at]
             if body is not None and body.startswith(opening) and first + at not in moved:
                 row = self._rows[at]
-                yield first + at, row, self._topics[row].told(body, stamp)
+                yield first + at, row, self._topics[row].told(body, begun)
 
     def broken_off(self, row: int, site: bytes) -> Iterator[bytes]:
         """Yields the events of the topic that has `row` behind which one is missing of where they were numbered, though not too old.

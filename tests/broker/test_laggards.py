@@ -1,20 +1,24 @@
 """Links that are behind get everything once and in order, against a dumb model of what each of them wants."""
 
 import random
+from types import SimpleNamespace
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
+from broker import laggards
 from broker.core import BrokerCore
 from broker.laggards import AT_ONCE
 from broker.window import EventWindow
 from broker.window_bounds import WindowBounds
-from infra.kernel.events import Event, encode_tail
-from infra.kernel.topics import Kind, Topic
+from infra.kernel.events import Event, encode_tail, skipped_in
+from infra.kernel.topics import Kind, Topic, user_topic
 
 TOPICS = [Topic(b"Pann/p%d" % n) for n in range(4)]
 OTHER = Topic(b"Iann")
+USER = user_topic("ann")
 
 
 def event(topic: Topic, n: int) -> Event:
@@ -151,6 +155,26 @@ def test_what_is_looked_at_in_one_turn_is_bounded() -> None:
     assert len(taker.got) == AT_ONCE
     assert core.laggards.serve(bit, lambda: False)
     assert taker.got == list(range(AT_ONCE + 10))
+
+
+@pytest.mark.parametrize("is_full", [False, True])
+def test_what_was_replaced_while_a_link_was_behind_is_told_however_many_turns_it_is_served_in(
+    is_full: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DPS-7, DPS-12: in the turn before, others of its events were passed by, and behind them the newest one said nothing of them."""
+    monkeypatch.setattr(laggards, "AT_ONCE", 10 if is_full else 1)
+    window = EventWindow(7, {Kind.PLAYLIST: WindowBounds(), Kind.USER: WindowBounds(keep="latest")}, 10**6)
+    core, bodies = BrokerCore("sto", 7, window=window), list[bytes]()
+    bit = core.open(SimpleNamespace(deliver=lambda handle, body: bodies.append(body)), False)
+    core.subscribe(bit, [USER, *TOPICS], range(5))
+    assert core.laggards is not None
+    core.laggards.fill(bit, b"")
+    for n in range(3):
+        core.publish(Event(USER, b"", encode_tail("hm://presence/user/ann/", 1, str(n), "x", b"{}")))
+        core.publish(event(TOPICS[n], n))
+    while not core.laggards.serve(bit, lambda: is_full):
+        pass
+    assert [skipped_in(body) for body in bodies if b"presence" in body] == [2]
 
 
 def test_what_has_gone_from_the_window_is_counted_and_the_rest_comes() -> None:
