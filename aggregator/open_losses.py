@@ -25,6 +25,8 @@ class OpenLoss:
     - `passed_over`: the topics of which events were passed over, since they are its heirs' to give. None where it was lost itself: then
       all that it owned may lack something.
     - `is_back`: another process of it is there in its place, and is linked.
+    - `epochs`: where heirs are asked behind that, those of the process that is lost, and of earlier ones. An heir that was started again
+      may have all of a later process, and nothing of this one. None where only this one can be meant.
     """
 
     slot: str
@@ -34,6 +36,7 @@ class OpenLoss:
     bequest: Bequest | None = None
     passed_over: set[Topic] | None = None
     is_back: bool = False
+    epochs: frozenset[int] | None = None
 
     def concerns(self, topic: Topic) -> bool:
         """Tells whether `topic` may lack something, by what heirs have said. So does what was passed over where the heir is not known."""
@@ -44,7 +47,9 @@ class OpenLoss:
             return True
         # An heir speaks of what it was the heir of. What another one had, that is gone too, is its own then without a past.
         heir = self.ring.heir_at(hashed)
-        return heir != self.bequest.ring.owner_at(hashed) or kind_of(topic) not in (self.bequest.heirs.get(heir or "") or ())
+        if heir is None or heir != self.bequest.ring.owner_at(hashed) or kind_of(topic) not in (self.bequest.heirs.get(heir) or ()):
+            return True
+        return self.epochs is not None and self.epochs.isdisjoint(self.bequest.epochs.get(heir, ()))
 
 
 class OpenLosses:
@@ -70,13 +75,19 @@ class OpenLosses:
         """Notes that the link to `slot` is broken. `is_back`: it went by the view that holds, so heirs were asked of an earlier loss."""
         self._stale[slot] = self._bequests.get(slot) if is_back else None
 
-    def note(self, slot: str, ring: Ring, beat: int, *, is_out: bool) -> None:
-        """Notes a loss, beside those of the same broker that are still open. `is_out`: the view that holds leaves it out."""
-        stale = self._stale.get(slot)
-        bequest = self._bequests.get(slot) if is_out else None
-        if is_out and (bequest is None or bequest is stale):
+    def note(self, slot: str, ring: Ring, beat: int, *, is_out: bool, epochs: frozenset[int] = frozenset()) -> None:
+        """Notes a loss, beside those of the same broker that are still open.
+
+        - `is_out`: the view that holds leaves it out. Otherwise another process is back in its place.
+        - `epochs`: those that it had said until then. They count where nobody has been asked yet.
+        """
+        stale, bequest = self._stale.get(slot), self._bequests.get(slot)
+        if bequest is stale:
+            bequest = None
+        if is_out and bequest is None:
             bequest = Bequest(Ring(()))  # it left as planned: no heir is asked
-        self._losses.append(OpenLoss(slot, ring, beat, stale, bequest, is_back=not is_out))
+        later = epochs if bequest is None else None
+        self._losses.append(OpenLoss(slot, ring, beat, stale, bequest, is_back=not is_out, epochs=later))
 
     def pass_over(self, slot: str, ring: Ring, topics: Collection[Topic], beat: int) -> None:
         """Notes that events on `topics` were passed over that `slot` has sent while it was out of the view. It had gone by `ring`."""

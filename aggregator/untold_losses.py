@@ -3,7 +3,8 @@
 Each loss waits for somebody, or for nobody, and then it is told:
 
 - A broker is gone that owned topics, or is another process (`OwnerLosses`). Its heirs are waited for: they may have everything
-  (`OpenLosses`). What none of them has is told. Where another process is back that no heir was asked about, that one is waited for, too.
+  (`OpenLosses`). What none of them has is told. What they have of a later process is nothing of it. Where another process is back that no
+  heir was asked about, that one is waited for, too.
 - Events were passed over, of a broker that is out of the view (`UntoldLosses.pass_over`). The same, of their topics.
 - Topics moved while a broker was not linked (`MovedUnseen`). All brokers are waited for, to do what they had been told by then: what
   comes behind that is not missing. All these topics are told.
@@ -58,7 +59,7 @@ class UntoldLosses:
         announcer = self._brokers.announcer
         self._found.hold(announcer.ring)
         if (ring := self._found.link_up(slot, incarnation, announcer.take_begun(slot))) is not None:
-            self._open.note(slot, ring, self._beat, is_out=False)
+            self._open.note(slot, ring, self._beat, is_out=False, epochs=self._brokers.epochs_of(slot))
         self.follow_ring()  # it may have said another view
 
     def broker_down(self, slot: str) -> None:

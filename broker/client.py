@@ -167,6 +167,10 @@ class SiteClient:
         """Up to where everything of each broker has been taken; empty while one of them has not said that, or no view is known."""
         return self._stamps.all_of(self.view.slots)
 
+    def epochs_of(self, slot: str) -> frozenset[int]:
+        """Returns the epochs, and streams, of which a broker has said up to where all has come, by this process of it or earlier ones."""
+        return frozenset(self._stamps.of_lost(slot))
+
     def taken(self, link: Link) -> None:
         """Notes that all deliveries that `frames` has returned of `link` have been taken, so what was said with them holds."""
         self._stamps.take(self._slot(link))

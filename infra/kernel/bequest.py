@@ -13,12 +13,14 @@ class Bequest:
     - `ring`: that of the view which left the broker out: under it, what it owned is its heirs'.
     - `heirs`: slot -> the kinds of which that one has everything; None while it has not said that.
     - `ends`: epoch -> up to where those that have `answered` have given everything of it that is theirs now.
+    - `epochs`: slot -> those of which that one has spoken. They are of one process of the lost broker.
     """
 
     ring: Ring
     heirs: dict[str, Collection[str] | None] = field(default_factory=dict)
     ends: dict[int, int] = field(default_factory=dict)
     answered: set[str] = field(default_factory=set)
+    epochs: dict[str, Collection[int]] = field(default_factory=dict)
 
     @property
     def is_open(self) -> bool:
@@ -32,7 +34,7 @@ class Bequest:
 
     def answer(self, slot: str, kinds: Collection[str], ends: Mapping[int, int]) -> None:
         """Notes what `slot` has said."""
-        self.heirs[slot] = kinds
+        self.heirs[slot], self.epochs[slot] = kinds, ends.keys()
         self.answered.add(slot)
         self.ends |= {epoch: max(end, self.ends.get(epoch, 0)) for epoch, end in ends.items()}
 

@@ -37,7 +37,7 @@ async def test_what_an_heir_says_of_a_broker_counts_also_where_that_is_back_alre
     assert site.points.losses.wait_for_heirs
     # What has gone to the new process since is no loss either.
     site.hear("b2", Heartbeat(View(4, ("b1", "b2"), (256, 128), (256, 256))))
-    site.hear("b1", Inherited("b2", ["playlist"] if has_everything else []))
+    site.hear("b1", Inherited("b2", ["playlist"], ends={7: 5}) if has_everything else Inherited("b2", []))
     assert not site.points.losses.wait_for_heirs
     assert await site.lost() == (set() if has_everything else {topic for topic in LISTS if BOTH.ring.owner(topic) == "b2"})
 
@@ -74,7 +74,7 @@ async def test_heirs_are_asked_also_where_both_views_are_heard_in_one(has_everyt
         site.hear("b1", Heartbeat(BACK))
         site.links["b2"] = site.link_up("b2", process=2)
     assert site.points.losses.wait_for_heirs
-    site.hear("b1", Inherited("b2", ["playlist"] if has_everything else []))
+    site.hear("b1", Inherited("b2", ["playlist"], ends={7: 5}) if has_everything else Inherited("b2", []))
     for _ in range(2 * CAUGHT_UP_BEATS):
         site.points.tick()
     assert await site.lost() == (set() if has_everything else OF_B2)
@@ -118,6 +118,46 @@ async def test_what_a_process_publishes_before_it_knows_who_follows_is_told_with
     assert await site.lost() == OF_B2
 
 
+@pytest.mark.parametrize(("epoch", "lost"), [(7, set()), (9, OF_B2)])
+async def test_an_heir_that_has_a_later_process_alone_has_nothing_of_the_one_before_it(epoch: int, lost: set[Topic]) -> None:
+    """DPS-8, DPS-18: it was started again, too. It had all of what had come to nobody there, and so nothing was told."""
+    site = RestartedSite()
+    site.restart()
+    site.hear("b2", Heartbeat(BOTH, {9: 1}))
+    site.hear("b1", Heartbeat(LEFT), Inherited("b2", ["playlist"], ends={epoch: 1}))
+    assert not site.points.losses.wait_for_heirs
+    assert await site.lost() == lost
+
+
+async def test_an_heir_of_two_processes_that_has_the_first_one_has_all() -> None:
+    """DPS-8, DPS-18: it takes nothing of the second one, which so accepts nothing."""
+    site = RestartedSite()
+    site.restart()
+    site.hear("b2", Heartbeat(BOTH, {9: 1}))
+    site.lose("b2")
+    site.links["b2"] = site.link_up("b2", process=3)
+    site.hear("b2", Heartbeat(BOTH, {11: 1}))
+    site.hear("b1", Heartbeat(LEFT), Inherited("b2", ["playlist"], ends={7: 5}))
+    assert not site.points.losses.wait_for_heirs
+    assert await site.lost() == set()
+
+
+@pytest.mark.parametrize("answers", ["before", "behind"])
+async def test_what_an_heir_was_asked_over_a_half_open_link_is_of_the_process_behind_that(answers: str) -> None:
+    """DPS-8, DPS-18: nothing is told where it has everything, though nobody goes by what that process had said any more."""
+    site = RestartedSite()
+    site.hear("b1", Heartbeat(LEFT), Heartbeat(BACK))
+    answer = Inherited("b2", ["playlist"], ends={7: 5})
+    if answers == "before":
+        site.hear("b1", answer)
+    site.restart()
+    if answers == "behind":
+        site.hear("b1", answer)
+    site.points.tick()
+    assert not site.points.losses.wait_for_heirs
+    assert await site.lost() == set()
+
+
 async def test_who_hung_and_is_back_has_lost_what_it_has_now_when_it_dies() -> None:
     """DPS-8: and nothing of what others own since then."""
     site, grown = RestartedSite(), View(4, ("b1", "b2"), (256, 32), (256, 256))
@@ -153,7 +193,7 @@ async def test_no_stamps_are_said_while_a_loss_is_untold(has_everything: bool) -
     site.hear("b2", Heartbeat(BOTH, {9: 1}))
     site.hear("b1", Heartbeat(LEFT))
     assert stamps() == {}
-    site.hear("b1", Inherited("b2", ["playlist"] if has_everything else []))
+    site.hear("b1", Inherited("b2", ["playlist"], ends={7: 5}) if has_everything else Inherited("b2", []))
     assert stamps() == {}
     assert await site.lost() == (set() if has_everything else OF_B2)
     await asyncio.sleep(0)  # the turn in which nothing is left to be told
