@@ -21,8 +21,8 @@ class AnnouncedNode:
     - `fresh`: topics that were new to it, or to another node, when its link broke, or are wanted since; None before a link broke. One that
       moves to it then has come by another way before.
     - `begun`: what was fresh when its link began. Of that it gives only what it publishes from then on.
-    - `undelivered`: topics that were new to a former process of it, or are wanted since that was gone; None where the ring has been changed
-      since. Another process that says to deliver them has nothing of what the former one had.
+    - `undelivered`: topics that were new to a former process of it, or are wanted since that was gone; None where no heir has anything of
+      that one any more. Another process that says to deliver them has nothing of what the former one had.
     """
 
     __slots__ = ("applied", "begun", "done", "fresh", "open", "outlet", "sent", "undelivered")

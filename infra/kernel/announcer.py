@@ -142,7 +142,8 @@ class Announcer:
         is_lost, shares = moved is not None, view.share_of
         unanswered = {slot: node.unanswered(is_lost=is_lost) for slot, node in self._nodes.items()}
         for slot, node in self._nodes.items():
-            if not shares.get(slot):  # what a former process of it had is others' now
+            # What a former process of it had is others' now, or was before: then no heir has anything of that one, only of this one.
+            if node.undelivered is not None and not (shares.get(slot) and before.heirs(slot)):
                 node.undelivered = None
         self._moving = MovingTopics(before, self.ring, self._rows, unanswered, at_once=is_lost)
         self._moved, self._had = moved, [site for site, mark in self.reached.items() if mark]

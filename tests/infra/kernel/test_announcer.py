@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -548,6 +549,28 @@ def test_what_another_process_of_a_node_says_to_deliver_is_new_to_the_next_owner
     owner.frames.clear()
     announcer.set_view(View(4, ("b2",)), lambda: moved.append(owner.topics()))
     assert moved[1] == {*TOPICS[:4]}
+
+
+@pytest.mark.parametrize("before", [View(1, ("b1",)), View(1, ("b2",)), View(1, ("b1", "b2"), (256, 0), (256, 256))])
+def test_what_is_wanted_since_a_node_without_heirs_was_another_process_is_not_new_to_its_heirs(before: View) -> None:
+    """DPS-8, DPS-18: what the one that is lost had delivered is all that they may have of it, and they give what of that has not come."""
+    wanted, moved, both = dict(enumerate(TOPICS[:1])), list[set[bytes]](), View(2, ("b1", "b2"))
+    announcer = Announcer(HERE, lambda: wanted.items())
+    announcer.set_view(before)
+    logs, heir = [_Log(), _Log()], _Log()
+    announcer.node_up("b1", heir)
+    announcer.node_up("b2", logs[0])
+    announcer.node_down("b2")
+    announcer.node_up("b2", logs[1], is_other=True)
+    wanted |= enumerate(TOPICS)
+    announcer.want([*wanted.items()][1:])
+    announcer.set_view(both)
+    announcer.applied("b2", logs[1].frames[-1].n, {HERE: 1})  # type: ignore[attr-defined]
+    announcer.applied("b1", heir.frames[-1].n, {HERE: 1})  # type: ignore[attr-defined]
+    heir.frames.clear()
+    announcer.set_view(View(3, ("b1",)), lambda: moved.append(heir.topics()))
+    assert moved == [{topic for topic in TOPICS if both.ring.owner(topic) == "b2"}]
+    assert heir.topics() == moved[0] != set()
 
 
 def test_gains_go_with_what_is_announced_and_again_when_they_change_or_topics_move() -> None:
