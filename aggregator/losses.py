@@ -6,8 +6,9 @@ ring has given the topics to others meanwhile: what the lost one had published l
 Where there are copies, heirs may have all of it (DPS-18): see `open_losses`.
 
 Topics may also move, as planned, from or to a broker while there is no link to it. What it published on them meanwhile nobody gives us:
-a new owner gives what is new to it, and a process that was never linked does not know of us. So that may be missing, too. So may what it
-published on topics whose owner was lost, also behind what was told of that loss: nobody has told it who follows them.
+a new owner gives what is new to it, and a process that was never linked does not know of us. So that may be missing, too, also where they
+have come back to it by now: it kept nothing of them for us when they went. So may what it published on topics whose owner was lost, also
+behind what was told of that loss: nobody has told it who follows them.
 """
 
 from collections.abc import Collection, Sequence
@@ -39,9 +40,10 @@ class MovedUnseen:
         hashed, slot = hash64(topic), self.slot
         if self._has_come_from_nobody(hashed, has_copies=has_copies):
             return True
-        if self._now is not None and self._now.owner_at(hashed) == slot and topic not in self._begun:
-            return False  # it goes on with it
         has = [ring.owner_at(hashed) == slot for ring in self._rings]
+        if self._now is not None and self._now.owner_at(hashed) == slot and topic not in self._begun:
+            # It goes on with it, but not with what it published before it handed it over: that comes back as what it has given to all.
+            return any(before and not after for before, after in pairwise(has))
         has_come = any(after and not before for before, after in pairwise(has))
         return has_come or (has[0] and not has[-1] and self._was_linked and self._now is not None)
 
@@ -148,4 +150,4 @@ def _remember(ring: Ring, rings: list[Ring]) -> None:
     """Notes that `ring` holds behind `rings`. Of too many, the oldest and the newest are kept."""
     if rings[-1] is not ring:
         rings.append(ring)
-        del rings[1 : len(rings) - MOST_RINGS + 1]
+        del rings[1 : max(1, len(rings) - MOST_RINGS + 1)]
