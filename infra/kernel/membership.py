@@ -30,7 +30,8 @@
    else reaches both (DPS-18).
 10. A slot whose process was replaced is out of the next view. Whoever issues views may not know that, if it is a new process, too. So where
     it has not done that for `suspect_s`, whoever knows it does. The owner may wait for that, and its heir (DPS-18). The new process of that
-    slot issues nothing meanwhile: its numbers are higher, so its view would hold, and who had been served without it was left out in turn.
+    slot issues no view meanwhile but where somebody is gone, or leaves: its numbers are higher, so its view would hold, and who had been
+    served without it was left out in turn.
     Who is out of the view has no copies of what the former one had. Where it does not take over within `grace_s`, or before another view
     keeps the slot, it leaves the slot alone: `suspect_s` later the new process counts as the one in the view, and issues views.
     A slot that begins has nothing yet, so nobody waits for it. Only whoever issues views puts it out, and nobody does once it has been
@@ -295,18 +296,18 @@ class Membership:
     def tick(self, now: float, *, waits: bool = False) -> bool:
         """Issues a new view if that is this broker's duty and the set of live slots has changed. Returns whether it did.
 
-        `waits`: others may be about to put this slot out, for the sake of its former process, so nothing is issued (rule 10).
+        `waits`: others may be about to put this slot out, for the sake of its former process. So it only issues what cannot wait (rule 10).
         """
         self._begin_to_wait(now)
         if self._is_overruled:
             self._is_overruled, self._calm_until = False, now + CALM * self._timing.dead_s
-        is_due = not waits and (self.issuer(now) == self._me or self._must_put_out(now))
+        is_due = self.issuer(now) == self._me or self._must_put_out(now)
         if not is_due or not self._is_complete(now):
             return False
         goal = self.view.goal_of
         before = {slot: RingPlace(share, goal[slot]) for slot, share in self.view.share_of.items()}
         after = self._next(before, now)
-        if after == before:
+        if after == before or (waits and not self._is_urgent(before, after)):
             return False
         # Slots that say goodbye may be left out at any time: nobody contradicts that (rule 7).
         missing = before.keys() - after.keys() - self._leaving.keys() - self._over.keys()
@@ -315,6 +316,10 @@ class Membership:
         self._issue(after)
         self._begin_to_wait(now)
         return True
+
+    def _is_urgent(self, before: Mapping[str, RingPlace], after: Mapping[str, RingPlace]) -> bool:
+        """Tells whether somebody of the view is gone, or leaves: then everybody waits for the next one."""
+        return not before.keys() <= after.keys() or not self._leaving.keys().isdisjoint(before)
 
     def _begin_to_wait(self, now: float) -> None:
         """Has those that were left out wait from `now` on (rule 6)."""

@@ -221,6 +221,17 @@ def test_who_is_in_the_view_by_an_earlier_process_issues_none_before_others_can_
     assert one.mesh.view.slots == SLOTS, "nobody knows an earlier process, so it goes on in its place"
 
 
+def test_who_is_in_the_view_by_an_earlier_process_does_not_let_others_wait_for_one_that_is_gone() -> None:
+    """DPS-16: a young site of which one broker died, or was stopped, was without a view until all were let in."""
+    one = OneMesh()
+    for slot in ("b1", "b3"):
+        one.meet(slot, int(slot[1:]), View(7, SLOTS))
+    one.mesh.settled(7, knows=True, taken=0)
+    one.go_on(TIMING.dead_s + BEAT_S, "b3")
+    assert TIMING.dead_s + BEAT_S < TIMING.grace_s + TIMING.suspect_s
+    assert one.mesh.view.slots == ("b2", "b3")
+
+
 def replaced_as_it_came() -> OneMesh:
     """Returns the brokers of a site where b3 was started again when it had come into the view, with nothing yet; b1 does not know that."""
     one = linked()
