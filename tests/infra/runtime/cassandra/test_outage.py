@@ -121,6 +121,7 @@ async def test_a_server_that_hangs_times_calls_out_and_a_conditional_write_says_
             os.kill(pid, signal.SIGCONT)
         assert all(isinstance(result, Unavailable) for result in results)
         assert "may have been applied or not" in str(results[0])
-        assert "8 requests are in flight already" in str(results[-1])
+        # Which ones are refused depends on whose time is over first: what waits gets a place when another call is given up.
+        assert any("8 requests are in flight already" in str(result) for result in results[1:])
         await answers_again(store)
         assert store.in_flight == 0
